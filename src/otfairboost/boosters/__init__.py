@@ -1,0 +1,1 @@
+"""Boosting engines: train on a fair objective, hand back a plain model."""

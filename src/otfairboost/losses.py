@@ -1,0 +1,201 @@
+"""Base losses: value, gradient and hessian in the raw prediction. They know nothing of groups or trees.
+
+Each carries LightGBM's name. Weights are a float32 array, empty where all rows weigh 1.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+
+class Loss(ABC):
+    """One loss.
+
+    Attributes
+    ----------
+    name : str
+        LightGBM's name of the objective.
+    model_line : str
+        What a saved LightGBM model says of its objective.
+    """
+
+    name: ClassVar[str]
+    model_line: ClassVar[str]
+
+    @abstractmethod
+    def initial_score(self, y: Float32, weight: Float32) -> float:
+        """Return the constant raw prediction to start from, as LightGBM's ``boost_from_average`` chooses it."""
+
+    @abstractmethod
+    def write_derivatives(self, y: Float32, raw: Float64, weight: Float32, grad: Float32, hess: Float32) -> None:
+        """Write gradient and hessian of each row, times its weight."""
+
+    @abstractmethod
+    def row_values(self, y: Float32, raw: Float64) -> Float64:
+        """Return the loss of each row."""
+
+    def value(self, y: Float32, raw: Float64, weight: Float32) -> float:
+        """Return the weighted mean loss."""
+        values = self.row_values(y, raw)
+        return float(np.average(values, weights=weight if len(weight) else None))
+
+
+class LogLoss(Loss):
+    r"""Binary log-loss, :math:`\log(1 + e^F) - y F`; hessian exact."""
+
+    name = "binary"
+    model_line = "binary sigmoid:1"
+
+    def initial_score(self, y: Float32, weight: Float32) -> float:
+        """Return the log-odds of the weighted base rate."""
+        rate = _weighted_mean(y, weight)
+        rate = min(max(rate, 1e-15), 1.0 - 1e-15)
+        return math.log(rate / (1.0 - rate))
+
+    def write_derivatives(self, y: Float32, raw: Float64, weight: Float32, grad: Float32, hess: Float32) -> None:
+        """Write p - y and p (1 - p)."""
+        _log_loss(y, raw, weight, grad, hess)
+
+    def row_values(self, y: Float32, raw: Float64) -> Float64:
+        """Return the log-loss of each row."""
+        return np.logaddexp(0.0, raw) - y * raw
+
+
+class SquaredError(Loss):
+    r"""Half the squared error, :math:`(F - y)^2 / 2`; hessian exact."""
+
+    name = "regression"
+    model_line = "regression"
+
+    def initial_score(self, y: Float32, weight: Float32) -> float:
+        """Return the weighted mean."""
+        return _weighted_mean(y, weight)
+
+    def write_derivatives(self, y: Float32, raw: Float64, weight: Float32, grad: Float32, hess: Float32) -> None:
+        """Write F - y and 1."""
+        _huber(y, raw, weight, math.inf, grad, hess)
+
+    def row_values(self, y: Float32, raw: Float64) -> Float64:
+        """Return half the squared error of each row."""
+        return 0.5 * np.square(raw - y)
+
+
+class HuberLoss(Loss):
+    """Squared error up to a residual of ``alpha``, linear beyond; hessian 1 throughout, as in LightGBM."""
+
+    name = "huber"
+    model_line = "huber"
+
+    def __init__(self, alpha: float = 0.9) -> None:
+        if not (math.isfinite(alpha) and alpha > 0):
+            raise ValueError(f"alpha={alpha!r} of objective='huber' must be a positive number")
+        self.alpha = float(alpha)
+
+    def initial_score(self, y: Float32, weight: Float32) -> float:
+        """Return the weighted mean."""
+        return _weighted_mean(y, weight)
+
+    def write_derivatives(self, y: Float32, raw: Float64, weight: Float32, grad: Float32, hess: Float32) -> None:
+        """Write the clipped residual and 1."""
+        _huber(y, raw, weight, self.alpha, grad, hess)
+
+    def row_values(self, y: Float32, raw: Float64) -> Float64:
+        """Return the Huber loss of each row."""
+        residual = np.abs(raw - y)
+        return np.where(residual <= self.alpha, 0.5 * residual * residual, self.alpha * (residual - 0.5 * self.alpha))
+
+
+class AbsoluteError(Loss):
+    r"""Absolute error times a constant unit, :math:`s\,|F - y|`.
+
+    Parameters
+    ----------
+    unit : float
+        :math:`s`, the target's mean absolute deviation from its median. With it both the loss and the squared
+        distance of the penalty are in the square of the target's unit, so that a fairness weight means the same
+        whether the target is in cents or in dollars.
+
+    Notes
+    -----
+    LightGBM renews each leaf to the median of its residuals, which a custom objective cannot. Instead the hessian is
+    that of the quadratic that touches the loss at the current residual and lies above it elsewhere,
+    :math:`s / |r|`: each leaf's value is then a step of iteratively reweighted least squares towards that median.
+    Residuals below a hundredth of the unit count as quadratic, so that the curvature stays finite.
+    """
+
+    name = "regression_l1"
+    model_line = "regression_l1"
+
+    def __init__(self, unit: float) -> None:
+        self.unit = float(unit) if unit > 0 else 1.0
+
+    @classmethod
+    def for_target(cls, y: Float32, weight: Float32) -> "AbsoluteError":
+        """Return the loss with the unit of this target."""
+        return cls(_weighted_mean(np.abs(y - _weighted_median(y, weight)).astype(np.float32), weight))
+
+    def initial_score(self, y: Float32, weight: Float32) -> float:
+        """Return the weighted median."""
+        return _weighted_median(y, weight)
+
+    def write_derivatives(self, y: Float32, raw: Float64, weight: Float32, grad: Float32, hess: Float32) -> None:
+        """Write slope and curvature of the touching quadratic."""
+        _absolute(y, raw, weight, self.unit, grad, hess)
+
+    def row_values(self, y: Float32, raw: Float64) -> Float64:
+        """Return the absolute error of each row, times the unit."""
+        return self.unit * np.abs(raw - y)
+
+
+def _weighted_mean(y: Float32, weight: Float32) -> float:
+    return float(np.average(y.astype(np.float64), weights=weight if len(weight) else None))
+
+
+def _weighted_median(y: Float32, weight: Float32) -> float:
+    if not len(weight):
+        return float(np.median(y))
+    order = np.argsort(y, kind="stable")
+    cumulated = np.cumsum(weight[order], dtype=np.float64)
+    return float(y[order][np.searchsorted(cumulated, 0.5 * cumulated[-1])])
+
+
+@njit(nogil=True, cache=True)
+def _log_loss(y: NDArray[Any], raw: NDArray[Any], weight: NDArray[Any], grad: NDArray[Any], hess: NDArray[Any]) -> None:
+    weighted = len(weight) > 0
+    for i in range(len(y)):
+        p = 1.0 / (1.0 + math.exp(-raw[i]))
+        w = weight[i] if weighted else 1.0
+        grad[i] = w * (p - y[i])
+        hess[i] = w * p * (1.0 - p)
+
+
+@njit(nogil=True, cache=True)
+def _huber(
+    y: NDArray[Any], raw: NDArray[Any], weight: NDArray[Any], alpha: float, grad: NDArray[Any], hess: NDArray[Any]
+) -> None:
+    weighted = len(weight) > 0
+    for i in range(len(y)):
+        w = weight[i] if weighted else 1.0
+        grad[i] = w * min(max(raw[i] - y[i], -alpha), alpha)
+        hess[i] = w
+
+
+@njit(nogil=True, cache=True)
+def _absolute(
+    y: NDArray[Any], raw: NDArray[Any], weight: NDArray[Any], unit: float, grad: NDArray[Any], hess: NDArray[Any]
+) -> None:
+    weighted = len(weight) > 0
+    floor = 0.01 * unit
+    for i in range(len(y)):
+        w = weight[i] if weighted else 1.0
+        r = raw[i] - y[i]
+        curvature = w * unit / max(abs(r), floor)
+        grad[i] = curvature * r
+        hess[i] = curvature

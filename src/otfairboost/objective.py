@@ -1,0 +1,116 @@
+r"""The objective: base loss plus fairness penalty, as a booster asks for it.
+
+.. math:: J(F) = \sum_i w_i\, \ell(y_i, F_i) + \lambda W P(u), \qquad W = \sum_i w_i
+
+:math:`\lambda` is ``fairness_weight``; the factor :math:`W` makes it independent of the number of rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from otfairboost.losses import Loss
+from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.scores import write_scores
+from otfairboost.threads import RowChunks
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+
+class ObjectiveValue(NamedTuple):
+    """The two parts of the objective, per unit of weight."""
+
+    loss: float
+    penalty: float
+
+
+class FairObjective:
+    """Loss plus penalty on one set of rows.
+
+    Parameters
+    ----------
+    loss : Loss
+        The base loss.
+    y : float32 array of shape (n_rows,)
+        The target.
+    weight : float32 array of shape (n_rows,), or empty if all rows weigh 1
+        Weights in the loss.
+    penalty : Penalty
+        The penalty on the same rows.
+    fairness_weight : float
+        The paper's lambda.
+    hessian : HessianForm
+        The curvature the booster is told of the penalty.
+    n_jobs : int
+        Number of threads.
+    offset : float
+        Constant to add to the raw predictions given: what the booster has not been told to start from.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        y: Float32,
+        weight: Float32,
+        penalty: Penalty,
+        fairness_weight: float,
+        hessian: HessianForm,
+        n_jobs: int = 1,
+        offset: float = 0.0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.fairness_weight = fairness_weight
+        self.hessian = hessian
+        self.offset = offset
+        self._y = y
+        self._weight = weight
+        self._total = float(weight.sum(dtype=np.float64)) if len(weight) else float(len(y))
+        self._chunks = RowChunks(len(y), n_jobs)
+        self._score = np.empty(len(y))
+        self._grad = np.empty(len(y), np.float32)
+        self._hess = np.empty(len(y), np.float32)
+        self._iteration = 0
+
+    def derivatives(self, raw_prediction: Float64) -> tuple[Float32, Float32]:
+        """Return gradient and hessian at these raw predictions, in buffers that the next call reuses."""
+        score, grad, hess = self._score, self._grad, self._hess
+        finite = np.ones(len(self._chunks), bool)
+
+        def start_rows(index: int, start: int, stop: int) -> None:
+            r = slice(start, stop)
+            raw = raw_prediction[r] + self.offset
+            finite[index] = write_scores(raw, *self.penalty.score_map, score[r])
+            self.loss.write_derivatives(self._y[r], raw, self._weight[r], grad[r], hess[r])
+
+        self._chunks.run(start_rows)
+        if not finite.all():
+            self._raise_diverged()
+        rows = self.penalty.prepare(score, self._chunks)
+        scale = self.fairness_weight * self._total
+
+        def add_penalty(_: int, start: int, stop: int) -> None:
+            rows.add(start, stop, scale, self.hessian, grad, hess)
+
+        self._chunks.run(add_penalty)
+        self._iteration += 1
+        return grad, hess
+
+    def value(self, raw_prediction: Float64) -> ObjectiveValue:
+        """Return mean loss and penalty at these raw predictions; the objective is loss + fairness_weight * penalty."""
+        raw = raw_prediction + self.offset
+        loss = self.loss.value(self._y, raw, self._weight)
+        return ObjectiveValue(loss, self.penalty.value(self.penalty.score_map.score(raw), self._chunks))
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._chunks.close()
+
+    def _raise_diverged(self) -> None:
+        raise FloatingPointError(
+            f"raw predictions became NaN or infinite at iteration {self._iteration}: training diverged. "
+            f"Lower learning_rate or fairness_weight (now {self.fairness_weight:g}), raise fairness_hessian "
+            f"(now a factor of {self.hessian.factor:g}), or set max_delta_step or reg_lambda"
+        )

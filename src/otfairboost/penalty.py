@@ -1,0 +1,370 @@
+r"""The fairness penalty: groups x strata x transport, as value, gradient and hessian in the scores.
+
+.. math:: P(u) = \sum_k \pi_k D_k
+
+with :math:`D_k` the groups' squared distance inside stratum k (:mod:`otfairboost.comparison`) and :math:`\pi_k` the
+stratum's share of the weight.
+"""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from otfairboost.comparison import GroupMeasures, Image, MultiGroup, Pull, distance, needs_rests, pulls
+from otfairboost.criteria import Strata
+from otfairboost.groups import Groups, format_label
+from otfairboost.scores import ScoreMap, slope_at
+from otfairboost.threads import RowChunks
+from otfairboost.transport import kernels
+from otfairboost.transport.exact import Ties, row_images, transport_image
+from otfairboost.transport.grid import Grid
+from otfairboost.transport.histogram import BinnedMeasure, bin_scores, empty_tables, fill_table
+from otfairboost.transport.kde import smoothed_image
+from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
+
+Array = NDArray[Any]
+Float = NDArray[np.float64]
+Float32 = NDArray[np.float32]
+GroupWeighting = Literal["equal", "size"]
+TransportName = Literal["histogram", "exact", "kde"]
+GROUP_WEIGHTINGS: tuple[str, ...] = ("equal", "size")
+TRANSPORTS: tuple[str, ...] = ("histogram", "exact", "kde")
+
+TINY_GROUP = 30
+"""Groups with fewer rows than this are compared, but a warning says so."""
+
+
+class Comparison(NamedTuple):
+    """One stratum whose groups are compared.
+
+    Attributes
+    ----------
+    name : str
+        What the stratum is.
+    cells : tuple of int
+        The cell of each group present.
+    labels : tuple of str
+        The groups present.
+    weights : array of shape (n_groups,)
+        Each group's total weight in the stratum.
+    shares : array of shape (n_groups,)
+        How much each group counts (sums to 1).
+    share : float
+        The stratum's share of the weight.
+    """
+
+    name: str
+    cells: tuple[int, ...]
+    labels: tuple[str, ...]
+    weights: Float
+    shares: Float
+    share: float
+
+
+class Plan(NamedTuple):
+    """Which rows are compared: fixed during training.
+
+    Attributes
+    ----------
+    cell : int16 array of shape (n_rows,)
+        Each row's (stratum, group), -1 for rows that are not compared.
+    weight : float32 array of shape (n_rows,), or empty if all rows weigh 1
+    comparisons : tuple of Comparison
+    n_cells : int
+    """
+
+    cell: NDArray[np.int16]
+    weight: NDArray[np.float32]
+    comparisons: tuple[Comparison, ...]
+    n_cells: int
+
+
+def plan_comparisons(
+    groups: Groups,
+    strata: Strata,
+    weight: NDArray[np.float32],
+    group_weighting: GroupWeighting,
+    *,
+    name: str = "sensitive_features",
+    reduce: Callable[[Float], Float] = lambda array: array,
+) -> Plan:
+    """Sort rows into cells and say which of these are compared.
+
+    Warns of groups with few rows, of groups that a stratum lacks, and of strata with fewer than two groups, which
+    are left out; raises if nothing is left to compare. ``reduce`` sums over workers.
+    """
+    n_groups, n_cells = len(groups.labels), len(groups.labels) * len(strata.names)
+    compared = (groups.codes >= 0) & (strata.codes >= 0)
+    cell = np.where(compared, strata.codes * n_groups + groups.codes, -1).astype(np.int16)
+    w = weight[compared] if len(weight) else None
+    rows = reduce(np.bincount(cell[compared], minlength=n_cells).astype(np.float64)).reshape(-1, n_groups)
+    mass = reduce(np.bincount(cell[compared], w, minlength=n_cells).astype(np.float64)).reshape(-1, n_groups)
+    total = reduce(np.array([weight.sum(dtype=np.float64) if len(weight) else float(len(cell))]))[0]
+    if n_groups < 2:
+        seen = f"only {format_label(groups.labels[0])!r}" if n_groups else "only missing values"
+        raise ValueError(f"{name} holds {seen}; at least two groups are needed to compare")
+    _warn_tiny_groups(groups, rows, strata, name)
+    comparisons = []
+    for k, stratum in enumerate(strata.names):
+        present = np.flatnonzero(mass[k] > 0)
+        absent = [format_label(groups.labels[g]) for g in range(n_groups) if g not in present]
+        if absent:
+            verdict = "the stratum is left out" if len(present) < 2 else "the other groups are compared"
+            warnings.warn(
+                f"{name}: no rows of group {', '.join(absent)} where {stratum}; {verdict}",
+                UserWarning,
+                stacklevel=2,
+            )
+        if len(present) < 2:
+            continue
+        weights = mass[k, present]
+        shares = np.full(len(present), 1.0) if group_weighting == "equal" else weights
+        comparisons.append(
+            Comparison(
+                name=stratum,
+                cells=tuple(int(k * n_groups + g) for g in present),
+                labels=tuple(format_label(groups.labels[g]) for g in present),
+                weights=weights,
+                shares=shares / shares.sum(),
+                share=float(weights.sum() / total),
+            )
+        )
+    if not comparisons:
+        raise ValueError(f"{name}: no stratum of {', '.join(strata.names)} holds two groups, so none can be compared")
+    return Plan(cell, weight, tuple(comparisons), n_cells)
+
+
+def _warn_tiny_groups(groups: Groups, rows: Float, strata: Strata, name: str) -> None:
+    tiny = [
+        f"{format_label(groups.labels[g])} ({int(rows[k, g])} rows where {strata.names[k]})"
+        for k, g in zip(*np.nonzero((rows > 0) & (rows < TINY_GROUP)), strict=True)
+    ]
+    if tiny:
+        warnings.warn(
+            f"{name}: groups of fewer than {TINY_GROUP} rows say little about a distribution: {', '.join(tiny)}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+class Penalty:
+    """The penalty on one set of rows.
+
+    Parameters
+    ----------
+    plan : Plan
+        Which rows are compared.
+    score_map : ScoreMap
+        What a score is; decides the grid and the hessian's guard.
+    multi_group, transport, ties, bandwidth, n_bins
+        As the estimators' parameters of these names.
+    reduce : callable
+        Sums an array over workers; the identity on one machine. The only step that knows about a cluster.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        score_map: ScoreMap,
+        *,
+        multi_group: MultiGroup = "one_vs_rest",
+        transport: TransportName = "histogram",
+        ties: Ties = "average",
+        bandwidth: float = 0.1,
+        n_bins: int = 4096,
+        reduce: Callable[[Float], Float] = lambda array: array,
+    ) -> None:
+        if ties != "average" and any(len(comparison.cells) > 2 for comparison in plan.comparisons):
+            raise ValueError(f"ties={ties!r} compares two groups; for more groups use ties='average'")
+        self.plan = plan
+        self.score_map = score_map
+        self.multi_group = multi_group
+        self.transport = transport
+        self.ties = ties
+        self.n_bins = n_bins
+        self.reduce = reduce
+        self._image: Image = partial(smoothed_image, bandwidth=bandwidth) if transport == "kde" else transport_image
+        self._strength = np.zeros(plan.n_cells)
+
+    def value(self, score: Float, chunks: RowChunks) -> float:
+        """Return the penalty of these scores."""
+        measured = self._exact_strata(score) if self.transport == "exact" else self._binned_strata(score, chunks)
+        return sum(c.share * distance(self.multi_group, stratum) for c, stratum, *_ in measured)
+
+    def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
+        """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
+        if self.transport == "exact":
+            return self._prepare_rows(score)
+        return self._prepare_tables(score, chunks)
+
+    def _binned_strata(
+        self, score: Float, chunks: RowChunks
+    ) -> Iterator[tuple[Comparison, GroupMeasures, list[BinnedMeasure]]]:
+        grid = self.score_map.grid(score)
+        local = bin_scores(score, self.plan.cell, self.plan.weight, grid, self.plan.n_cells, self.n_bins, chunks)
+        histogram = self.reduce(local)
+        for comparison in self.plan.comparisons:
+            cells = histogram[list(comparison.cells)]
+            binned = [BinnedMeasure(cell) for cell in cells]
+            rests: list[Measure] = []
+            if needs_rests(self.multi_group, len(binned)):
+                # Summed anew for each group: subtracting a group from the total would leave dust in empty bins.
+                rests = [BinnedMeasure(np.delete(cells, g, axis=0).sum(axis=0)).measure for g in range(len(cells))]
+            measures = [b.measure for b in binned]
+            yield comparison, GroupMeasures(measures, rests, comparison.weights, comparison.shares), binned
+
+    def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
+        grid = self.score_map.grid(score)
+        table = empty_tables(self.plan.n_cells, self.n_bins)
+        for comparison, stratum, binned in self._binned_strata(score, chunks):
+            for cell, b, pull in zip(
+                comparison.cells, binned, pulls(self.multi_group, stratum, self._image), strict=True
+            ):
+                fill_table(table[cell], b, pull.target, self.score_map.curvature(b.measure.atoms, pull.target))
+                self._strength[cell] = comparison.share * pull.strength
+        return TableDerivatives(self, score, self._strength, grid, table)
+
+    def _exact_strata(
+        self, score: Float
+    ) -> Iterator[tuple[Comparison, GroupMeasures, list[MeasuredSample], list[NDArray[np.intp]]]]:
+        weight = self.plan.weight
+        for comparison in self.plan.comparisons:
+            rows = [np.flatnonzero(self.plan.cell == cell) for cell in comparison.cells]
+            samples = [measure_sample(score[r], weight[r] if len(weight) else None) for r in rows]
+            measures = [sample.measure for sample in samples]
+            rests: list[Measure] = []
+            if needs_rests(self.multi_group, len(measures)):
+                for g in range(len(measures)):
+                    others = [h for h in range(len(measures)) if h != g]
+                    rests.append(mix([measures[h] for h in others], comparison.weights[others]))
+            stratum = GroupMeasures(measures, rests, comparison.weights, comparison.shares)
+            yield comparison, stratum, samples, rows
+
+    def _prepare_rows(self, score: Float) -> "RowDerivatives":
+        target = score.copy()
+        for comparison, stratum, samples, rows in self._exact_strata(score):
+            if self.ties != "average":
+                row_pulls = self._one_sided_pulls(stratum, samples)
+            else:
+                row_pulls = [
+                    pull._replace(target=pull.target[sample.atom_of_row])
+                    for pull, sample in zip(pulls(self.multi_group, stratum, self._image), samples, strict=True)
+                ]
+            for cell, r, pull in zip(comparison.cells, rows, row_pulls, strict=True):
+                target[r] = pull.target
+                self._strength[cell] = comparison.share * pull.strength
+        return TargetDerivatives(self, score, self._strength, target, self.score_map.curvature(score, target))
+
+    def _one_sided_pulls(self, stratum: GroupMeasures, samples: list[MeasuredSample]) -> list[Pull]:
+        """Return the paper's one-sided derivatives; images are per row because slots of one block may differ."""
+        (a, b), (sample_a, sample_b) = stratum.groups, samples
+        return [
+            Pull(float(2.0 / stratum.weights[0]), row_images(sample_a, b, self.ties)),
+            Pull(float(2.0 / stratum.weights[1]), row_images(sample_b, a, self.ties)),
+        ]
+
+
+class HessianForm(NamedTuple):
+    r"""The curvature that the booster is told.
+
+    With :math:`a` a row's pull times its weight, :math:`u'` the score's slope and :math:`q \ge u'` its guarded
+    slope (``ScoreMap.curvature``): :math:`a\, f\, u' q`, or, as the paper has it, :math:`a\, u'`.
+
+    Attributes
+    ----------
+    factor : float
+        :math:`f`; 1 is the Gauss-Newton term.
+    paper : bool
+        Whether to use the paper's form.
+    """
+
+    factor: float
+    paper: bool
+
+
+class RowDerivatives(ABC):
+    """Adds the penalty's gradient and hessian to those of the loss, for any range of rows."""
+
+    def __init__(self, penalty: Penalty, score: Float, strength: Float) -> None:
+        self._score = score
+        self._cell = penalty.plan.cell
+        self._weight = penalty.plan.weight
+        self._kind, self._steepness, _ = penalty.score_map
+        self._strength = strength
+
+    @abstractmethod
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+
+
+class TableDerivatives(RowDerivatives):
+    """Reads targets from a table of bins."""
+
+    def __init__(self, penalty: Penalty, score: Float, strength: Float, grid: Grid, table: Float) -> None:
+        super().__init__(penalty, score, strength)
+        self._grid, self._table = grid, table
+
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+        r = slice(start, stop)
+        _add_from_table(
+            self._score[r], self._cell[r], self._weight[r], *self._grid, self._table, scale * self._strength,
+            self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
+        )  # fmt: skip
+
+
+class TargetDerivatives(RowDerivatives):
+    """Holds each row's own target."""
+
+    def __init__(self, penalty: Penalty, score: Float, strength: Float, target: Float, curvature: Float) -> None:
+        super().__init__(penalty, score, strength)
+        self._target, self._curvature = target, curvature
+
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+        r = slice(start, stop)
+        _add_from_targets(
+            self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
+            scale * self._strength, self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _add_from_table(
+    score: Array, cell: Array, weight: Array, grid_kind: int, origin: float, grid_scale: float, table: Array,
+    strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
+) -> None:  # fmt: skip
+    n_bins = table.shape[1]
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        if c >= 0:
+            u = score[i]
+            entry = table[c, kernels.locate(u, grid_kind, origin, grid_scale, n_bins)]
+            target = kernels.interpolate(u, entry)
+            slope = slope_at(u, kind, steepness)
+            pull = strength[c] * (weight[i] if weighted else 1.0) * slope
+            grad[i] += pull * (u - target)
+            hess[i] += pull if paper else pull * factor * max(slope, entry[kernels.CURVATURE])
+
+
+@njit(nogil=True, cache=True)
+def _add_from_targets(
+    score: Array, cell: Array, weight: Array, target: Array, curvature: Array,
+    strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        if c >= 0:
+            u = score[i]
+            slope = slope_at(u, kind, steepness)
+            pull = strength[c] * (weight[i] if weighted else 1.0) * slope
+            grad[i] += pull * (u - target[i])
+            hess[i] += pull if paper else pull * factor * max(slope, curvature[i])

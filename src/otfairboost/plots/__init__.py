@@ -1,0 +1,1 @@
+"""Plots: first what is to be shown, then how."""

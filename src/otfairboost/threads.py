@@ -1,0 +1,78 @@
+"""Row chunks worked off by threads: the same chunks, so the same sums, for every number of threads."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
+from types import TracebackType
+
+MIN_CHUNK = 8192
+MAX_CHUNKS = 16
+
+
+class RowChunks:
+    """A fixed split of rows into chunks, and the threads that work them off.
+
+    The split depends on the number of rows alone. Work that writes to its own rows, or to a buffer per chunk that
+    is summed in order afterwards, therefore gives bit-identical results whatever ``n_jobs`` is.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_jobs : int
+        Number of threads, the calling one included. The functions given to :meth:`run` must release the GIL for
+        more than one to be of use.
+    """
+
+    def __init__(self, n_rows: int, n_jobs: int = 1) -> None:
+        size = max(MIN_CHUNK, -(-n_rows // MAX_CHUNKS))
+        self.bounds = [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+        self.n_threads = max(1, min(n_jobs, len(self.bounds)))
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    def run(self, work: Callable[[int, int, int], None]) -> None:
+        """Call ``work(index, start, stop)`` for every chunk; return when all are done."""
+        if self.n_threads == 1:
+            for index, (start, stop) in enumerate(self.bounds):
+                work(index, start, stop)
+            return
+        tickets = count()
+
+        def work_off() -> None:
+            while (index := next(tickets)) < len(self.bounds):
+                work(index, *self.bounds[index])
+
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="otfairboost")
+        helpers: list[Future[None]] = [self._pool.submit(work_off) for _ in range(self.n_threads - 1)]
+        try:
+            work_off()
+        finally:
+            for helper in helpers:
+                helper.result()
+
+    def close(self) -> None:
+        """Let the threads go; a later :meth:`run` starts new ones."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> "RowChunks":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` stands for (None: all cores; negative: all but some)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None or n_jobs == 0:
+        return cores
+    return n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)
