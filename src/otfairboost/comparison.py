@@ -24,8 +24,21 @@ from otfairboost.transport.measure import Measure
 
 MultiGroup = Literal["one_vs_rest", "barycenter"]
 Float = NDArray[np.float64]
-Image = Callable[[Measure, Measure], Float]
-"""Transport image of a source's atoms in a target: exact, or smoothed."""
+
+
+class Transport(NamedTuple):
+    """How measures are transported.
+
+    Attributes
+    ----------
+    image : callable
+        ``image(source, target)``: the transport image of each of the source's atoms.
+    carry : callable
+        ``carry(source, image, other)``: that map at the atoms of another measure.
+    """
+
+    image: Callable[[Measure, Measure], Float]
+    carry: Callable[[Measure, Float, Measure], Float]
 
 
 class Pull(NamedTuple):
@@ -62,20 +75,20 @@ class GroupMeasures(NamedTuple):
     shares: Float
 
 
-def _one_vs_rest_pulls(stratum: GroupMeasures, image: Image) -> list[Pull]:
+def _one_vs_rest_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull]:
     # d/du_i of sum_h c_h W2^2(mu_h, mu_rest(h)), row i in group g: its own term (h = g), Eq. (10) with
     # n^0 -> W_g, and every other term, where the row sits in the rest and its weight is w_i / W_rest(h).
     groups, rests, weights, shares = stratum
     own = 2.0 * shares / weights
     in_rest = 2.0 * shares / (weights.sum() - weights)
-    from_rest = [image(rest, group) for rest, group in zip(rests, groups, strict=True)]
+    from_rest = [transport.image(rest, group) for rest, group in zip(rests, groups, strict=True)]
     pulls = []
     for g, group in enumerate(groups):
-        total = own[g] * image(group, rests[g])
+        total = own[g] * transport.image(group, rests[g])
         strength = own[g]
         for h, rest in enumerate(rests):
             if h != g:
-                total += in_rest[h] * np.interp(group.atoms, rest.atoms, from_rest[h])
+                total += in_rest[h] * transport.carry(rest, from_rest[h], group)
                 strength += in_rest[h]
         pulls.append(Pull(float(strength), total / strength))
     return pulls
@@ -86,7 +99,7 @@ def _one_vs_rest_distance(stratum: GroupMeasures) -> float:
     return float(stratum.shares @ np.array(costs))
 
 
-def _barycenter_pulls(stratum: GroupMeasures, image: Image) -> list[Pull]:
+def _barycenter_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull]:
     # The barycenter minimises the sum, so it may be held fixed (envelope theorem): the derivative is
     # 2 c_g / W_g (u - T_g(u)) with T_g = sum_h c_h T_{g->h} and T_{g->g} the identity. Leaving the identity out,
     # u - T_g(u) = (1 - c_g) (u - t_g(u)), t_g the mean of the images in the other groups.
@@ -95,7 +108,7 @@ def _barycenter_pulls(stratum: GroupMeasures, image: Image) -> list[Pull]:
     pulls = []
     for g, group in enumerate(groups):
         others = [h for h in range(len(groups)) if h != g]
-        target = sum(shares[h] * image(group, groups[h]) for h in others) / (1.0 - shares[g])
+        target = sum(shares[h] * transport.image(group, groups[h]) for h in others) / (1.0 - shares[g])
         pulls.append(Pull(float(2.0 * norm * shares[g] * (1.0 - shares[g]) / weights[g]), np.asarray(target)))
     return pulls
 
@@ -107,10 +120,10 @@ def _barycenter_distance(stratum: GroupMeasures) -> float:
     return norm * sum(float(shares[g] * shares[h]) * transport_cost(groups[g], groups[h]) for g, h in pairs)
 
 
-def _two_group_pulls(stratum: GroupMeasures, image: Image) -> list[Pull]:
+def _two_group_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull]:
     # Eq. (10): dW2^2 / du_i = 2 w_i / W_g (u_i - T(u_i)).
     (a, b), weights = stratum.groups, stratum.weights
-    return [Pull(float(2.0 / weights[0]), image(a, b)), Pull(float(2.0 / weights[1]), image(b, a))]
+    return [Pull(float(2.0 / weights[0]), transport.image(a, b)), Pull(float(2.0 / weights[1]), transport.image(b, a))]
 
 
 _PULLS = {"one_vs_rest": _one_vs_rest_pulls, "barycenter": _barycenter_pulls}
@@ -123,11 +136,11 @@ def needs_rests(multi_group: MultiGroup, n_groups: int) -> bool:
     return multi_group == "one_vs_rest" and n_groups > 2
 
 
-def pulls(multi_group: MultiGroup, stratum: GroupMeasures, image: Image) -> list[Pull]:
+def pulls(multi_group: MultiGroup, stratum: GroupMeasures, transport: Transport) -> list[Pull]:
     """Return the pull on each group."""
     if len(stratum.groups) == 2:
-        return _two_group_pulls(stratum, image)
-    return _PULLS[multi_group](stratum, image)
+        return _two_group_pulls(stratum, transport)
+    return _PULLS[multi_group](stratum, transport)
 
 
 def distance(multi_group: MultiGroup, stratum: GroupMeasures) -> float:

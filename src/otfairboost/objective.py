@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from otfairboost.losses import Loss
 from otfairboost.penalty import HessianForm, Penalty
-from otfairboost.scores import write_scores
 from otfairboost.threads import RowChunks
 
 Float32 = NDArray[np.float32]
@@ -77,13 +76,16 @@ class FairObjective:
     def derivatives(self, raw_prediction: Float64) -> tuple[Float32, Float32]:
         """Return gradient and hessian at these raw predictions, in buffers that the next call reuses."""
         score, grad, hess = self._score, self._grad, self._hess
+        score_map = self.penalty.score_map
         finite = np.ones(len(self._chunks), bool)
 
         def start_rows(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
-            raw = raw_prediction[r] + self.offset
-            finite[index] = write_scores(raw, *self.penalty.score_map, score[r])
-            self.loss.write_derivatives(self._y[r], raw, self._weight[r], grad[r], hess[r])
+            response = score[r] if score_map.is_response else np.empty(stop - start)
+            finite[index] = self.loss.write_response(raw_prediction[r], self.offset, response)
+            self.loss.write_derivatives(self._y[r], response, self._weight[r], grad[r], hess[r])
+            if not score_map.is_response:
+                score_map.write(response, score[r])
 
         self._chunks.run(start_rows)
         if not finite.all():
@@ -101,8 +103,10 @@ class FairObjective:
     def value(self, raw_prediction: Float64) -> ObjectiveValue:
         """Return mean loss and penalty at these raw predictions; the objective is loss + fairness_weight * penalty."""
         raw = raw_prediction + self.offset
-        loss = self.loss.value(self._y, raw, self._weight)
-        return ObjectiveValue(loss, self.penalty.value(self.penalty.score_map.score(raw), self._chunks))
+        score = np.empty(len(raw))
+        self.loss.write_response(raw, 0.0, score)
+        self.penalty.score_map.write(score, score)
+        return ObjectiveValue(self.loss.value(self._y, raw, self._weight), self.penalty.value(score, self._chunks))
 
     def close(self) -> None:
         """Let the threads go."""

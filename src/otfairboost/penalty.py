@@ -16,15 +16,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from otfairboost.comparison import GroupMeasures, Image, MultiGroup, Pull, distance, needs_rests, pulls
+from otfairboost.comparison import GroupMeasures, MultiGroup, Pull, Transport, distance, needs_rests, pulls
 from otfairboost.criteria import Strata
 from otfairboost.groups import Groups, format_label
 from otfairboost.scores import ScoreMap, slope_at
 from otfairboost.threads import RowChunks
-from otfairboost.transport import kernels
+from otfairboost.transport import exact, histogram, kernels
 from otfairboost.transport.exact import Ties, row_images, transport_image
 from otfairboost.transport.grid import Grid
-from otfairboost.transport.histogram import BinnedMeasure, bin_scores, empty_tables, fill_table
+from otfairboost.transport.histogram import ScoreBinner, read_cell, slopes_of
 from otfairboost.transport.kde import smoothed_image
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
 
@@ -177,7 +177,7 @@ class Penalty:
         transport: TransportName = "histogram",
         ties: Ties = "average",
         bandwidth: float = 0.1,
-        n_bins: int = 4096,
+        n_bins: int = 16384,
         reduce: Callable[[Float], Float] = lambda array: array,
     ) -> None:
         if ties != "average" and any(len(comparison.cells) > 2 for comparison in plan.comparisons):
@@ -189,13 +189,19 @@ class Penalty:
         self.ties = ties
         self.n_bins = n_bins
         self.reduce = reduce
-        self._image: Image = partial(smoothed_image, bandwidth=bandwidth) if transport == "kde" else transport_image
+        image = partial(smoothed_image, bandwidth=bandwidth) if transport == "kde" else transport_image
+        self._transport = Transport(image, (exact if transport == "exact" else histogram).carry_image)
+        self._binner = ScoreBinner(plan.cell, plan.weight, plan.n_cells, reduce)
         self._strength = np.zeros(plan.n_cells)
 
     def value(self, score: Float, chunks: RowChunks) -> float:
         """Return the penalty of these scores."""
-        measured = self._exact_strata(score) if self.transport == "exact" else self._binned_strata(score, chunks)
-        return sum(c.share * distance(self.multi_group, stratum) for c, stratum, *_ in measured)
+        if self.transport == "exact":
+            measured = [(comparison, stratum) for comparison, stratum, *_ in self._exact_strata(score)]
+        else:
+            grid = self.score_map.make_grid(score, self.n_bins, chunks, self.reduce)
+            measured = list(self._binned_strata(score, grid, chunks))
+        return sum(comparison.share * distance(self.multi_group, stratum) for comparison, stratum in measured)
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
         """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
@@ -203,32 +209,31 @@ class Penalty:
             return self._prepare_rows(score)
         return self._prepare_tables(score, chunks)
 
-    def _binned_strata(
-        self, score: Float, chunks: RowChunks
-    ) -> Iterator[tuple[Comparison, GroupMeasures, list[BinnedMeasure]]]:
-        grid = self.score_map.grid(score)
-        local = bin_scores(score, self.plan.cell, self.plan.weight, grid, self.plan.n_cells, self.n_bins, chunks)
-        histogram = self.reduce(local)
+    def _binned_strata(self, score: Float, grid: Grid, chunks: RowChunks) -> Iterator[tuple[Comparison, GroupMeasures]]:
+        total = self._binner.bin(score, grid, chunks)
         for comparison in self.plan.comparisons:
-            cells = histogram[list(comparison.cells)]
-            binned = [BinnedMeasure(cell) for cell in cells]
+            cells = total[list(comparison.cells)]
             rests: list[Measure] = []
-            if needs_rests(self.multi_group, len(binned)):
+            if needs_rests(self.multi_group, len(cells)):
                 # Summed anew for each group: subtracting a group from the total would leave dust in empty bins.
-                rests = [BinnedMeasure(np.delete(cells, g, axis=0).sum(axis=0)).measure for g in range(len(cells))]
-            measures = [b.measure for b in binned]
-            yield comparison, GroupMeasures(measures, rests, comparison.weights, comparison.shares), binned
+                rests = [read_cell(np.delete(cells, g, axis=0).sum(axis=0)) for g in range(len(cells))]
+            groups = [read_cell(cell) for cell in cells]
+            yield comparison, GroupMeasures(groups, rests, comparison.weights, comparison.shares)
 
     def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
-        grid = self.score_map.grid(score)
-        table = empty_tables(self.plan.n_cells, self.n_bins)
-        for comparison, stratum, binned in self._binned_strata(score, chunks):
-            for cell, b, pull in zip(
-                comparison.cells, binned, pulls(self.multi_group, stratum, self._image), strict=True
+        grid = self.score_map.make_grid(score, self.n_bins, chunks, self.reduce)
+        table = np.empty((self.plan.n_cells, grid.n_bins, 4))
+        for comparison, stratum in self._binned_strata(score, grid, chunks):
+            for cell, group, pull in zip(
+                comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
             ):
-                fill_table(table[cell], b, pull.target, self.score_map.curvature(b.measure.atoms, pull.target))
+                entry = table[cell]
+                entry[:, kernels.CENTRE] = group.atoms
+                entry[:, kernels.GAP] = group.atoms - pull.target
+                entry[:, kernels.STRETCH] = 1.0 - slopes_of(group, pull.target)
+                entry[:, kernels.CURVATURE] = self.score_map.curvature(group.atoms, pull.target)
                 self._strength[cell] = comparison.share * pull.strength
-        return TableDerivatives(self, score, self._strength, grid, table)
+        return TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
     def _exact_strata(
         self, score: Float
@@ -254,7 +259,7 @@ class Penalty:
             else:
                 row_pulls = [
                     pull._replace(target=pull.target[sample.atom_of_row])
-                    for pull, sample in zip(pulls(self.multi_group, stratum, self._image), samples, strict=True)
+                    for pull, sample in zip(pulls(self.multi_group, stratum, self._transport), samples, strict=True)
                 ]
             for cell, r, pull in zip(comparison.cells, rows, row_pulls, strict=True):
                 target[r] = pull.target
@@ -306,15 +311,15 @@ class RowDerivatives(ABC):
 class TableDerivatives(RowDerivatives):
     """Reads targets from a table of bins."""
 
-    def __init__(self, penalty: Penalty, score: Float, strength: Float, grid: Grid, table: Float) -> None:
+    def __init__(self, penalty: Penalty, score: Float, strength: Float, bins: NDArray[np.uint16], table: Float) -> None:
         super().__init__(penalty, score, strength)
-        self._grid, self._table = grid, table
+        self._bins, self._table = bins, table
 
     def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
         """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
         r = slice(start, stop)
         _add_from_table(
-            self._score[r], self._cell[r], self._weight[r], *self._grid, self._table, scale * self._strength,
+            self._score[r], self._cell[r], self._weight[r], self._bins[r], self._table, scale * self._strength,
             self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
         )  # fmt: skip
 
@@ -337,21 +342,20 @@ class TargetDerivatives(RowDerivatives):
 
 @njit(nogil=True, cache=True)
 def _add_from_table(
-    score: Array, cell: Array, weight: Array, grid_kind: int, origin: float, grid_scale: float, table: Array,
+    score: Array, cell: Array, weight: Array, bins: Array, table: Array,
     strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
 ) -> None:  # fmt: skip
-    n_bins = table.shape[1]
     weighted = len(weight) > 0
     for i in range(len(score)):
         c = cell[i]
         if c >= 0:
             u = score[i]
-            entry = table[c, kernels.locate(u, grid_kind, origin, grid_scale, n_bins)]
-            target = kernels.interpolate(u, entry)
+            b = bins[i]
+            gap = (u - table[c, b, kernels.CENTRE]) * table[c, b, kernels.STRETCH] + table[c, b, kernels.GAP]
             slope = slope_at(u, kind, steepness)
             pull = strength[c] * (weight[i] if weighted else 1.0) * slope
-            grad[i] += pull * (u - target)
-            hess[i] += pull if paper else pull * factor * max(slope, entry[kernels.CURVATURE])
+            grad[i] += pull * gap
+            hess[i] += pull if paper else pull * factor * max(slope, table[c, b, kernels.CURVATURE])
 
 
 @njit(nogil=True, cache=True)

@@ -1,22 +1,25 @@
-"""Scores: what the penalty compares, as a function of the raw prediction."""
+"""Scores: what the penalty compares, as a function of the response (a probability, or a prediction)."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy import special
 
-from otfairboost.transport.grid import UNIT_GRID, Grid, robust_grid
+from otfairboost.transport.grid import Grid, robust_grid, unit_grid
 
+Array = NDArray[Any]
+Float = NDArray[np.float64]
 IDENTITY, LOGISTIC = 0, 1
 
 
 class ScoreMap(NamedTuple):
-    r"""How a raw prediction :math:`F` becomes the score :math:`u` that the penalty compares.
+    r"""How a response becomes the score :math:`u` that the penalty compares.
 
-    ``IDENTITY``: :math:`u = F`. ``LOGISTIC``: :math:`u = \sigma(\kappa (F - F_0))`.
+    ``IDENTITY``: the response itself, which is the raw prediction :math:`F`. ``LOGISTIC``: the response is the
+    probability :math:`\sigma(F)`, and :math:`u = \sigma(\kappa (F - F_0))`.
 
     Attributes
     ----------
@@ -37,56 +40,76 @@ class ScoreMap(NamedTuple):
     steepness: float
     origin: float
 
-    def score(self, raw_prediction: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores of raw predictions."""
-        score = np.empty(len(raw_prediction))
-        write_scores(raw_prediction, self.kind, self.steepness, self.origin, score)
-        return score
+    @property
+    def is_response(self) -> bool:
+        """Return whether scores are responses, so that there is nothing to compute."""
+        return self.kind == IDENTITY or (self.steepness == 1.0 and self.origin == 0.0)
 
-    def slope(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def write(self, response: Float, score: Float) -> None:
+        """Write the scores of responses."""
+        if self.is_response:
+            score[:] = response
+        else:
+            _sharpen(response, self.steepness, math.exp(self.steepness * self.origin), score)
+
+    def slope(self, score: Float) -> Float:
         """Return du/dF where the score is ``score``."""
         if self.kind == IDENTITY:
             return np.ones_like(score)
         return self.steepness * score * (1.0 - score)
 
-    def curvature(self, score: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    def curvature(self, score: Float, target: Float) -> Float:
         r"""Return the slope that a step from ``score`` towards ``target`` should reckon with.
 
         The larger of the tangent's slope and that of the secant, :math:`(u - t) / (F(u) - F(t))`. Where the score
         is saturated the tangent is nearly flat and a Newton step along it would overshoot by far; the secant leads
         to the target exactly. See ``docs/derivations/hessian.md``.
         """
-        tangent = self.slope(score)
-        if self.kind == IDENTITY:
-            return tangent
-        edge = 1e-15
-        u, t = np.clip(score, edge, 1.0 - edge), np.clip(target, edge, 1.0 - edge)
-        distance = special.logit(u) - special.logit(t)
-        near = np.abs(distance) < 1e-6
-        secant = self.steepness * (u - t) / np.where(near, 1.0, distance)
-        return np.where(near, tangent, np.maximum(tangent, secant))
+        slope = self.slope(score)
+        if self.kind == LOGISTIC:
+            _raise_to_secant(score, target, self.steepness, slope)
+        return slope
 
-    def grid(self, score: NDArray[np.float64]) -> Grid:
-        """Return the grid to bin these scores on."""
-        return robust_grid(score) if self.kind == IDENTITY else UNIT_GRID
+    @property
+    def make_grid(self) -> Callable[..., Grid]:
+        """Return the function that makes a grid for such scores."""
+        return robust_grid if self.kind == IDENTITY else unit_grid
 
 
 IDENTITY_SCORE = ScoreMap(IDENTITY, 1.0, 0.0)
 
 
-@njit(nogil=True, cache=True)
-def write_scores(raw: NDArray[Any], kind: int, steepness: float, origin: float, score: NDArray[Any]) -> bool:
-    """Write the scores of raw predictions; return whether all of these are finite."""
-    finite = True
-    for i in range(len(raw)):
-        f = raw[i]
-        if not math.isfinite(f):
-            finite = False
-        if kind == LOGISTIC:
-            score[i] = 1.0 / (1.0 + math.exp(-steepness * (f - origin)))
+@njit(nogil=True, cache=True, error_model="numpy")
+def _sharpen(p: Array, steepness: float, shift: float, score: Array) -> None:
+    """Write 1 / (1 + shift * ((1 - p) / p)^steepness); whole powers by multiplication."""
+    whole = int(steepness)
+    if whole != steepness or whole > 64:
+        whole = 0
+    for i in range(len(p)):
+        odds = (1.0 - p[i]) / p[i]
+        if whole > 0:
+            power = 1.0
+            left = whole
+            while left > 0:
+                if left & 1:
+                    power *= odds
+                odds *= odds
+                left >>= 1
         else:
-            score[i] = f
-    return finite
+            power = odds**steepness
+        score[i] = 1.0 / (1.0 + shift * power)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _raise_to_secant(score: Array, target: Array, steepness: float, slope: Array) -> None:
+    """Raise slopes to those of the secants where these are steeper: where the target is less saturated."""
+    edge = 1e-15
+    for i in range(len(score)):
+        u = min(max(score[i], edge), 1.0 - edge)
+        t = min(max(target[i], edge), 1.0 - edge)
+        if t * (1.0 - t) > 1.05 * u * (1.0 - u):  # else the two are nearly the same
+            secant = steepness * (u - t) / math.log(u * (1.0 - t) / (t * (1.0 - u)))
+            slope[i] = max(slope[i], secant)
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -25,6 +25,7 @@ from otfairboost.penalty import (
 )
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.transport.exact import TIES, Ties
+from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins
 
 Float32 = NDArray[np.float32]
 
@@ -40,7 +41,7 @@ class FairnessSettings:
     transport: TransportName
     ties: Ties
     bandwidth: float
-    n_bins: int
+    n_bins: int | None
     focus: float
     decision_threshold: float
     fairness_hessian: float | Literal["auto", "paper"]
@@ -55,10 +56,12 @@ class FairnessSettings:
         if self.ties != "average" and self.transport != "exact":
             raise ValueError(f"ties={self.ties!r} needs transport='exact', got transport={self.transport!r}")
         _check_number("bandwidth", self.bandwidth, "a finite number > 0", lambda v: v > 0)
-        if isinstance(self.n_bins, bool) or not isinstance(self.n_bins, int | np.integer):
-            raise TypeError(f"n_bins={self.n_bins!r} must be an integer from 16 to 1048576")
-        if not 16 <= self.n_bins <= 1 << 20:
-            raise ValueError(f"n_bins={self.n_bins!r} must be an integer from 16 to 1048576")
+        if self.n_bins is not None:
+            allowed = f"None or an integer from {MIN_BINS} to {MAX_BINS}"
+            if isinstance(self.n_bins, bool) or not isinstance(self.n_bins, int | np.integer):
+                raise TypeError(f"n_bins={self.n_bins!r} must be {allowed}, got {type(self.n_bins).__name__}")
+            if not MIN_BINS <= self.n_bins <= MAX_BINS:
+                raise ValueError(f"n_bins={self.n_bins!r} must be {allowed}")
         _check_number("focus", self.focus, "a number from 1 to 1000", lambda v: 1 <= v <= 1000)
         _check_number("decision_threshold", self.decision_threshold, "a number between 0 and 1", lambda v: 0 < v < 1)
         if self.fairness_hessian not in ("auto", "paper"):
@@ -145,7 +148,7 @@ class FairnessSettings:
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=int(self.n_bins),
+            n_bins=default_bins(len(groups.codes)) if self.n_bins is None else int(self.n_bins),
             reduce=reduce,
         )
         y = np.ascontiguousarray(target.values, dtype=np.float32)

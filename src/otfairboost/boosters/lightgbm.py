@@ -101,8 +101,16 @@ def train_booster(
             valid_names=[one.name for one in evaluation_sets],
             feval=lambda predicted, dataset: evaluate[id(dataset)](predicted),
             init_model=init_model,
+            keep_training_booster=True,  # baking writes and reads the model anyway
             callbacks=[*callbacks, *own],
         )
+    except lgb.basic.LightGBMError as error:
+        if "num_features" not in str(error):
+            raise
+        # No column can be split on. LightGBM stops there with a custom objective; with its own it gives the constant
+        # model, which is fair as it is.
+        booster = lgb.train({**params, "objective": objective.loss.name, "metric": "None"}, train_set, 1)
+        return TrainedBooster(booster, {})
     finally:
         objective.close()
     return TrainedBooster(bake(booster, objective=objective.loss.model_line, init_score=objective.offset), history)

@@ -60,7 +60,7 @@ class _FairLGBMModel:
         transport: Literal["histogram", "exact", "kde"] = "histogram",
         ties: Literal["average", "right", "left"] = "average",
         bandwidth: float = 0.1,
-        n_bins: int = 4096,
+        n_bins: int | None = None,
         focus: float = 1.0,
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",

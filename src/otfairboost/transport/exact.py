@@ -20,9 +20,14 @@ def transport_image(source: Measure, target: Measure) -> NDArray[np.float64]:
     with :math:`C` the source's cumulated masses and :math:`Q` the target's quantile function: the barycentric
     projection of the monotone coupling (the paper's transport map on distinct values).
     """
-    image = np.empty(len(source.atoms))
+    image = np.zeros(len(source.atoms))
     kernels.merge_walk(source.atoms, source.mass, target.atoms, target.mass, image)
     return image
+
+
+def carry_image(source: Measure, image: NDArray[np.float64], other: Measure) -> NDArray[np.float64]:
+    """Return a map, known at the source's atoms, at the atoms of another measure (linear in between)."""
+    return np.interp(other.atoms, source.atoms, image)
 
 
 def transport_cost(source: Measure, target: Measure) -> float:

@@ -1,13 +1,22 @@
 """Grids that scores are binned on."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
 
+MIN_BINS, MAX_BINS = 16, 65536  # a row's bin is kept in 16 bits
 _SAMPLE = 8192
+_BINS_PER_CELL = 4
+
+
+def default_bins(n_rows: int) -> int:
+    """Return how many bins to use: up to 16384, fewer where they would hold fewer than 8 rows on average."""
+    return min(max(n_rows // 8, 1024), 16384)
 
 
 class Grid(NamedTuple):
@@ -16,35 +25,77 @@ class Grid(NamedTuple):
     Attributes
     ----------
     kind : int
-        ``kernels.UNIFORM``: even bins of ``origin + k / (scale * n_bins)``. ``kernels.SQUASHED``: bins even in
-        :math:`t / \sqrt{1 + t^2}`, :math:`t = \text{scale} (z - \text{origin})`.
+        ``kernels.UNIFORM``: even cells on :math:`0 \le t \le 1` with :math:`t = \text{scale} (z - \text{origin})`.
+        ``kernels.LOGARITHMIC``: even cells in :math:`\pm \log_2(1 + |t|)`.
     origin, scale : float
+    starts : int32 array of shape (n_cells + 1,)
+        Cell c is divided evenly into the bins ``starts[c]`` to ``starts[c + 1] - 1``.
     """
 
     kind: int
     origin: float
     scale: float
+    starts: NDArray[np.int32]
+
+    @property
+    def n_bins(self) -> int:
+        """Return the number of bins."""
+        return int(self.starts[-1])
 
 
-UNIT_GRID = Grid(kernels.UNIFORM, 0.0, 1.0)
-"""Even bins on [0, 1], for probabilities."""
+def unit_grid(
+    score: NDArray[np.float64],
+    n_bins: int,
+    chunks: RowChunks,
+    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Grid:
+    """Return a grid for probabilities: fixed even cells on [0, 1], divided further where rows are."""
+    return _divide(score, kernels.UNIFORM, 0.0, 1.0, n_bins, chunks, reduce)
 
 
-def robust_grid(score: NDArray[np.float64]) -> Grid:
+def robust_grid(
+    score: NDArray[np.float64],
+    n_bins: int,
+    chunks: RowChunks,
+    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Grid:
     """Return a grid that follows the scores and that outliers cannot ruin.
 
-    Bins are even near the median, on the scale of the interquartile range, and ever wider further out: half of all
-    bins lie within 0.6 interquartile ranges of the median, and no score, however extreme, falls off the grid.
-
-    Parameters
-    ----------
-    score : array of shape (n_rows,)
-        The centre and scale are taken from an evenly spaced sample of rows, so that the cost does not grow with
-        the number of rows.
+    Cells are even near the median, on the scale of the interquartile range, and grow in proportion to the distance
+    further out, to millions of interquartile ranges. No score falls off the grid. Median and range are those of an
+    evenly spaced sample of rows: they decide how fine the bins are, not what is right, because any grid gives the exact
+    transport of the measures binned on it.
     """
-    sample = score[:: max(1, len(score) // _SAMPLE)]
+    sample = score[:: -(-len(score) // _SAMPLE) or 1]
     low, median, high = np.percentile(sample, (25, 50, 75)) if len(sample) else (0.0, 0.0, 0.0)
     spread = high - low
-    if spread <= 0.0:  # more than half of the rows are equal
+    if not spread > 0.0:  # half of the rows are equal
         spread = float(sample.max() - sample.min()) if len(sample) else 0.0
-    return Grid(kernels.SQUASHED, float(median), float(1.0 / spread) if spread > 0.0 else 1.0)
+    scale = 8.0 / spread if spread > 0.0 else 1.0
+    return _divide(score, kernels.LOGARITHMIC, float(median), float(scale), n_bins, chunks, reduce)
+
+
+def _divide(
+    score: NDArray[np.float64],
+    kind: int,
+    origin: float,
+    scale: float,
+    n_bins: int,
+    chunks: RowChunks,
+    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Grid:
+    """Divide cells into bins: one where there are no rows; of the others, half evenly and half by number of rows."""
+    n_cells = max(1, n_bins // _BINS_PER_CELL)
+    partial = np.zeros((len(chunks), n_cells), np.int32)
+
+    def work(index: int, start: int, stop: int) -> None:
+        kernels.count_cells(score[start:stop], kind, origin, scale, partial[index])
+
+    chunks.run(work)
+    counts = reduce(partial.sum(axis=0, dtype=np.float64))
+    occupied = counts > 0
+    spare = 0.5 * (n_bins - n_cells)
+    bins = 1 + (spare * (occupied / max(1, occupied.sum()) + counts / max(1.0, counts.sum()))).astype(np.int32)
+    starts = np.zeros(n_cells + 1, np.int32)
+    np.cumsum(bins, out=starts[1:])
+    return Grid(kind, origin, scale, starts)

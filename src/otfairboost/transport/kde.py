@@ -28,14 +28,15 @@ def smoothed_image(source: Measure, target: Measure, bandwidth: float) -> NDArra
     A measure on a single point has no density; the pair is then transported without smoothing.
     Paper, section "Numerical Estimation of the Derivatives".
     """
+    full, source, target = source, source.support(), target.support()
     width_source = bandwidth * np.sqrt(source.variance())
     width_target = bandwidth * np.sqrt(target.variance())
     span = max(source.atoms[-1], target.atoms[-1]) - min(source.atoms[0], target.atoms[0])
     if min(width_source, width_target) <= 1e-12 * span or span == 0.0:
-        return transport_image(source, target)
+        return transport_image(full, target)
     nodes_source, cdf_source = smoothed_cdf(source, width_source)
     nodes_target, cdf_target = smoothed_cdf(target, width_target)
-    level = np.interp(source.atoms, nodes_source, cdf_source)
+    level = np.interp(full.atoms, nodes_source, cdf_source)
     return np.interp(level, cdf_target, nodes_target)
 
 

@@ -3,37 +3,46 @@
 All are ``nogil``, so that row chunks can run on threads, and cached, so that they compile once per machine.
 """
 
-import math
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
 # Grids that a score can be located on (see ``otfairboost.transport.grid``).
-UNIFORM, SQUASHED = 0, 1
+UNIFORM, LOGARITHMIC = 0, 1
+N_OCTAVES = 32  # how far a logarithmic grid reaches to either side, in powers of two of its scale
 
-# Columns of a lookup table (see ``otfairboost.transport.histogram``).
-CENTRE, IMAGE, SLOPE_BELOW, SLOPE_ABOVE, CURVATURE = 0, 1, 2, 3, 4
-N_COLUMNS = 5
+# What a table says of a bin's rows: for a score z, z - target = (z - CENTRE) * STRETCH + GAP.
+CENTRE, GAP, STRETCH, CURVATURE = 0, 1, 2, 3
+
+_ONE_BITS = 4607182418800017408  # the bits of 1.0 read as an integer
+_OCTAVE = 2.0**-52  # one power of two is 2^52 steps of that integer
 
 
 @njit(nogil=True, cache=True)
 def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
     """Couple two discrete measures monotonically; write the image of each atom, return the cost.
 
-    x, p : atoms (ascending) and masses (positive) of the source
+    x, p : atoms (ascending) and masses of the source; atoms of mass 0 are no atoms, and keep their image
     y, q : the same for the target; both masses sum to 1 up to rounding
     image[i] = sum_j pi_ij y_j / p_i, the mean of the target's quantile function over the interval that atom i
     fills, pi the monotone coupling. The cost is sum_ij pi_ij (x_i - y_j)^2.
     """
-    n, m = len(x), len(y)
+    m = len(y)
+    while m > 0 and q[m - 1] <= 0.0:
+        m -= 1
     cost = 0.0
     j = 0
-    left_q = q[0]
-    for i in range(n):
+    while q[j] <= 0.0:
+        j += 1
+    left_q = q[j]
+    for i in range(len(x)):
         left_p = p[i]
+        if left_p <= 0.0:
+            continue
         moment = 0.0
         moved = 0.0
         while True:
@@ -45,13 +54,27 @@ def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
             cost += step * (x[i] - y[j]) * (x[i] - y[j])
             left_p -= step
             left_q -= step
-            if left_q <= 0.0 and not last:
+            while left_q <= 0.0 and j < m - 1:
                 j += 1
                 left_q = q[j]
             if left_p <= 0.0:
                 break
         image[i] = moment / moved
     return cost
+
+
+@njit(nogil=True, cache=True)
+def map_slopes(x: Array, p: Array, image: Array, slope: Array) -> None:
+    """Write the slope of a map at each atom: that of the line from the atom below to the one above (0 at the ends)."""
+    below = here = -1
+    for i in range(len(x)):
+        if p[i] > 0.0:
+            if here >= 0:
+                run = x[i] - x[below] if below >= 0 else 0.0
+                slope[here] = (image[i] - image[below]) / run if run > 0.0 else 0.0
+            below, here = here, i
+    if here >= 0:
+        slope[here] = 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -86,58 +109,62 @@ def one_sided_walk(ends: Array, width: Array, right: bool, y: Array, cumulated: 
 
 
 @njit(nogil=True, cache=True, inline="always")
-def locate(z: float, kind: int, origin: float, scale: float, n_bins: int) -> int:
-    """Return the bin of score z. UNIFORM: (z - origin) * scale; SQUASHED: the same through t / sqrt(1 + t^2)."""
+def place(z: float, kind: int, origin: float, scale: float) -> float:
+    """Return where score z lies on a grid, from 0 to 1: evenly (UNIFORM), or evenly in log(1 + |t|) (LOGARITHMIC)."""
     t = (z - origin) * scale
-    if kind == SQUASHED:
-        t = 0.5 + 0.5 * t / math.sqrt(1.0 + t * t)
-    b = int(t * n_bins)
-    if b < 0:
-        return 0
-    if b >= n_bins:
-        return n_bins - 1
-    return b
+    if kind == LOGARITHMIC:
+        # The bits of a float, read as an integer, are a piecewise linear logarithm: exact at powers of two, and
+        # continuous and monotone in between.
+        octaves = (np.float64(1.0 + abs(t)).view(np.int64) - _ONE_BITS) * _OCTAVE
+        t = 0.5 + (octaves if t > 0.0 else -octaves) * (0.5 / N_OCTAVES)
+    return t
 
 
 @njit(nogil=True, cache=True)
-def add_to_histogram(
-    score: Array,
-    cell: Array,
-    weight: Array,
-    kind: int,
-    origin: float,
-    scale: float,
-    histogram: Array,
-) -> None:
-    """Add rows to histogram[cell, bin, :] = (mass, mass * score). cell < 0: no cell. weight empty: all 1."""
-    n_bins = histogram.shape[1]
+def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Array) -> None:
+    """Count the scores in each of the grid's even cells."""
+    n_cells = len(counts)
+    counts[:] = 0
+    for i in range(len(score)):
+        t = place(score[i], kind, origin, scale) * n_cells
+        counts[min(max(int(t), 0), n_cells - 1)] += 1
+
+
+@njit(nogil=True, cache=True)
+def fill_histogram(
+    score: Array, cell: Array, weight: Array, kind: int, origin: float, scale: float, starts: Array,
+    bins: Array, histogram: Array,
+) -> None:  # fmt: skip
+    """Write each row's bin, and histogram[cell, bin, :] = (mass, mass * score).
+
+    Cell c of the grid's even cells holds the bins starts[c] to starts[c + 1] - 1. Rows with cell < 0 count nowhere.
+    weight empty: all 1.
+    """
+    n_cells = len(starts) - 1
     weighted = len(weight) > 0
+    histogram[:] = 0.0
     for i in range(len(score)):
-        c = cell[i]
-        if c >= 0:
-            z = score[i]
-            b = locate(z, kind, origin, scale, n_bins)
+        z = score[i]
+        t = place(z, kind, origin, scale) * n_cells
+        t = min(max(t, 0.0), n_cells - 1e-9)
+        c = int(t)
+        b = starts[c] + int((t - c) * (starts[c + 1] - starts[c]))
+        bins[i] = b
+        g = cell[i]
+        if g >= 0:
             w = weight[i] if weighted else 1.0
-            histogram[c, b, 0] += w
-            histogram[c, b, 1] += w * z
+            histogram[g, b, 0] += w
+            histogram[g, b, 1] += w * z
 
 
 @njit(nogil=True, cache=True)
-def look_up(score: Array, cell: Array, kind: int, origin: float, scale: float, table: Array, image: Array) -> None:
-    """Write each row's transport image from table[cell, bin, column]; rows of no cell keep their score."""
-    n_bins = table.shape[1]
-    for i in range(len(score)):
-        c = cell[i]
-        z = score[i]
-        if c >= 0:
-            entry = table[c, locate(z, kind, origin, scale, n_bins)]
-            image[i] = interpolate(z, entry)
-        else:
-            image[i] = z
-
-
-@njit(nogil=True, cache=True, inline="always")
-def interpolate(z: float, entry: Array) -> float:
-    """Return the image of z on the line through the bin's atom and the neighbouring one on z's side."""
-    d = z - entry[CENTRE]
-    return entry[IMAGE] + d * (entry[SLOPE_ABOVE] if d > 0.0 else entry[SLOPE_BELOW])
+def read_histogram(histogram: Array, atoms: Array, mass: Array) -> float:
+    """Write the mean score and the normalised mass of each bin of one cell; return the total mass."""
+    total = 0.0
+    for b in range(len(histogram)):
+        total += histogram[b, 0]
+    for b in range(len(histogram)):
+        m = histogram[b, 0]
+        mass[b] = m / total if m > 0.0 else 0.0
+        atoms[b] = histogram[b, 1] / m if m > 0.0 else 0.0
+    return total

@@ -13,9 +13,9 @@ class Measure(NamedTuple):
     Attributes
     ----------
     atoms : float64 array of shape (n_atoms,)
-        Positions, strictly ascending (atoms from bins: ascending).
+        Positions, ascending.
     mass : float64 array of shape (n_atoms,)
-        Probabilities, all positive, summing to 1.
+        Probabilities, summing to 1. An atom of mass 0 is none, and its position means nothing.
     """
 
     atoms: NDArray[np.float64]
@@ -28,6 +28,11 @@ class Measure(NamedTuple):
     def variance(self) -> float:
         """Return the variance."""
         return float(self.mass @ np.square(self.atoms - self.mean()))
+
+    def support(self) -> "Measure":
+        """Return the measure without atoms of mass 0."""
+        positive = self.mass > 0
+        return self if positive.all() else Measure(self.atoms[positive], self.mass[positive])
 
 
 class MeasuredSample(NamedTuple):
@@ -69,7 +74,7 @@ def measure_sample(values: ArrayLike, weight: ArrayLike | None = None) -> Measur
     w = w / w.max()  # a sum of huge weights must not overflow
     p = w / w.sum()
     atoms, atom_of_row = np.unique(x[p > 0], return_inverse=True)
-    mass = np.bincount(atom_of_row, weights=p[p > 0], minlength=len(atoms))
+    mass = np.bincount(atom_of_row, weights=p[p > 0], minlength=len(atoms)).astype(np.float64)
     rows = np.zeros(len(x), np.intp)
     rows[p > 0] = atom_of_row
     return MeasuredSample(Measure(atoms, mass), rows, p)
