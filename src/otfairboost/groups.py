@@ -99,10 +99,12 @@ def _read_columns(features: Any, name: str) -> list[tuple[NDArray[Any], NDArray[
         array = features if isinstance(features, np.ndarray) else _array_of(features)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} of type {type(features).__name__} cannot be read as an array: {error}") from None
+    missing = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    array = np.asarray(array)
     if array.ndim == 1:
-        return [(array, None)]
+        return [(array, missing)]
     if array.ndim == 2 and array.shape[1] > 0:
-        return [(array[:, j], None) for j in range(array.shape[1])]
+        return [(array[:, j], None if missing is None else missing[:, j]) for j in range(array.shape[1])]
     raise ValueError(f"{name} has shape {array.shape}; allowed are (n_rows,) and (n_rows, n_columns)")
 
 
@@ -186,7 +188,12 @@ def _factorize_objects(values: list[Any], name: str) -> Groups:
 
 
 def _first_unhashable(values: list[Any]) -> Any:
-    return next(v for v in values if getattr(type(v), "__hash__", None) is None)
+    for value in values:
+        try:
+            hash(value)
+        except TypeError:
+            return value
+    return None
 
 
 def _is_missing(label: Any) -> bool:

@@ -100,15 +100,15 @@ def plan_comparisons(
     are left out; raises if nothing is left to compare. ``reduce`` sums over workers.
     """
     n_groups, n_cells = len(groups.labels), len(groups.labels) * len(strata.names)
+    if n_groups < 2:
+        seen = f"only {format_label(groups.labels[0])!r}" if n_groups else "only missing values"
+        raise ValueError(f"{name} holds {seen}; at least two groups are needed to compare")
     compared = (groups.codes >= 0) & (strata.codes >= 0)
     cell = np.where(compared, strata.codes * n_groups + groups.codes, -1).astype(np.int16)
     w = weight[compared] if len(weight) else None
     rows = reduce(np.bincount(cell[compared], minlength=n_cells).astype(np.float64)).reshape(-1, n_groups)
     mass = reduce(np.bincount(cell[compared], w, minlength=n_cells).astype(np.float64)).reshape(-1, n_groups)
     total = reduce(np.array([weight.sum(dtype=np.float64) if len(weight) else float(len(cell))]))[0]
-    if n_groups < 2:
-        seen = f"only {format_label(groups.labels[0])!r}" if n_groups else "only missing values"
-        raise ValueError(f"{name} holds {seen}; at least two groups are needed to compare")
     _warn_tiny_groups(groups, rows, strata, name)
     comparisons = []
     for k, stratum in enumerate(strata.names):
@@ -137,6 +137,9 @@ def plan_comparisons(
         )
     if not comparisons:
         raise ValueError(f"{name}: no stratum of {', '.join(strata.names)} holds two groups, so none can be compared")
+    used = np.zeros(n_cells + 1, bool)  # the last one for the rows of cell -1
+    used[[index for comparison in comparisons for index in comparison.cells]] = True
+    cell[~used[cell]] = -1
     return Plan(cell, weight, tuple(comparisons), n_cells)
 
 
@@ -208,6 +211,10 @@ class Penalty:
         if self.transport == "exact":
             return self._prepare_rows(score)
         return self._prepare_tables(score, chunks)
+
+    def targets(self, score: Float, chunks: RowChunks) -> Float:
+        """Return where the penalty pulls each row's score; rows that are not compared stay."""
+        return score - self.prepare(score, chunks).gaps()
 
     def _binned_strata(self, score: Float, grid: Grid, chunks: RowChunks) -> Iterator[tuple[Comparison, GroupMeasures]]:
         total = self._binner.bin(score, grid, chunks)
@@ -304,6 +311,10 @@ class RowDerivatives(ABC):
         self._strength = strength
 
     @abstractmethod
+    def gaps(self) -> Float:
+        """Return each row's score less its target; 0 for rows that are not compared."""
+
+    @abstractmethod
     def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
         """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
 
@@ -314,6 +325,12 @@ class TableDerivatives(RowDerivatives):
     def __init__(self, penalty: Penalty, score: Float, strength: Float, bins: NDArray[np.uint16], table: Float) -> None:
         super().__init__(penalty, score, strength)
         self._bins, self._table = bins, table
+
+    def gaps(self) -> Float:
+        """Return each row's score less its target; 0 for rows that are not compared."""
+        entry = self._table[self._cell, self._bins]
+        gaps = (self._score - entry[:, kernels.CENTRE]) * entry[:, kernels.STRETCH] + entry[:, kernels.GAP]
+        return np.where(self._cell >= 0, gaps, 0.0)
 
     def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
         """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
@@ -330,6 +347,10 @@ class TargetDerivatives(RowDerivatives):
     def __init__(self, penalty: Penalty, score: Float, strength: Float, target: Float, curvature: Float) -> None:
         super().__init__(penalty, score, strength)
         self._target, self._curvature = target, curvature
+
+    def gaps(self) -> Float:
+        """Return each row's score less its target; 0 for rows that are not compared."""
+        return self._score - self._target
 
     def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
         """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""

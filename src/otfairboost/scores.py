@@ -50,7 +50,7 @@ class ScoreMap(NamedTuple):
         if self.is_response:
             score[:] = response
         else:
-            _sharpen(response, self.steepness, math.exp(self.steepness * self.origin), score)
+            _sharpen(response, self.steepness, math.exp(self.origin), score)
 
     def slope(self, score: Float) -> Float:
         """Return du/dF where the score is ``score``."""
@@ -81,12 +81,12 @@ IDENTITY_SCORE = ScoreMap(IDENTITY, 1.0, 0.0)
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _sharpen(p: Array, steepness: float, shift: float, score: Array) -> None:
-    """Write 1 / (1 + shift * ((1 - p) / p)^steepness); whole powers by multiplication."""
+    """Write 1 / (1 + (shift * (1 - p) / p)^steepness); whole powers by multiplication."""
     whole = int(steepness)
     if whole != steepness or whole > 64:
         whole = 0
     for i in range(len(p)):
-        odds = (1.0 - p[i]) / p[i]
+        odds = shift * ((1.0 - p[i]) / p[i])
         if whole > 0:
             power = 1.0
             left = whole
@@ -97,17 +97,17 @@ def _sharpen(p: Array, steepness: float, shift: float, score: Array) -> None:
                 left >>= 1
         else:
             power = odds**steepness
-        score[i] = 1.0 / (1.0 + shift * power)
+        score[i] = 1.0 / (1.0 + power)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _raise_to_secant(score: Array, target: Array, steepness: float, slope: Array) -> None:
-    """Raise slopes to those of the secants where these are steeper: where the target is less saturated."""
+    """Raise slopes to those of the secants where these are steeper: the target less saturated, or across the middle."""
     edge = 1e-15
     for i in range(len(score)):
         u = min(max(score[i], edge), 1.0 - edge)
         t = min(max(target[i], edge), 1.0 - edge)
-        if t * (1.0 - t) > 1.05 * u * (1.0 - u):  # else the two are nearly the same
+        if t * (1.0 - t) > 1.05 * u * (1.0 - u) or abs(u - t) > 0.1:  # else nearly the same, or less steep
             secant = steepness * (u - t) / math.log(u * (1.0 - t) / (t * (1.0 - u)))
             slope[i] = max(slope[i], secant)
 

@@ -64,17 +64,12 @@ class FairnessSettings:
                 raise ValueError(f"n_bins={self.n_bins!r} must be {allowed}")
         _check_number("focus", self.focus, "a number from 1 to 1000", lambda v: 1 <= v <= 1000)
         _check_number("decision_threshold", self.decision_threshold, "a number between 0 and 1", lambda v: 0 < v < 1)
-        if self.fairness_hessian not in ("auto", "paper"):
-            if isinstance(self.fairness_hessian, str):
-                raise ValueError(
-                    f"fairness_hessian={self.fairness_hessian!r} is unknown; "
-                    "allowed are 'auto', 'paper' and a number >= 0"
-                )
-            _check_number(
-                "fairness_hessian",
-                self.fairness_hessian,
-                "'auto', 'paper' or a finite number >= 0",
-                lambda v: v >= 0,
+        if not isinstance(self.fairness_hessian, str):
+            allowed = "'auto', 'paper' or a finite number >= 0"
+            _check_number("fairness_hessian", self.fairness_hessian, allowed, lambda v: v >= 0)
+        elif self.fairness_hessian not in ("auto", "paper"):
+            raise ValueError(
+                f"fairness_hessian={self.fairness_hessian!r} is unknown; allowed are 'auto', 'paper' and a number >= 0"
             )
 
     def hessian_form(self, learning_rate: float) -> HessianForm:
@@ -164,5 +159,5 @@ def _check_number(name: str, value: Any, allowed: str, accepts: Callable[[float]
 
 
 def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}={value!r} is unknown; allowed are {', '.join(map(repr, allowed))}")

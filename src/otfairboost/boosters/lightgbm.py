@@ -2,24 +2,33 @@
 
 What LightGBM does with a custom objective and what follows from it: it starts from zero, so the initial score is an
 offset of the objective and is put into the first tree afterwards; its own metrics see raw predictions, so those that
-need a probability are computed outside; some parameters would be ignored without a word, so they are refused.
+need a probability are computed outside; some parameters would be ignored without a word, so they are refused
+(:mod:`otfairboost.boosters.lightgbm_parameters`).
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
-from lightgbm.basic import _ConfigAliases
 from lightgbm.callback import CallbackEnv
 from numpy.typing import NDArray
+from scipy import special
 
 from otfairboost.boosters.baking import bake
+from otfairboost.boosters.lightgbm_parameters import read_number
+from otfairboost.losses import LogLoss, Loss
 from otfairboost.objective import FairObjective
 from otfairboost.settings import FairnessSettings
 
+Float = NDArray[np.float64]
 EvalResult = tuple[str, float, bool]
-Evaluate = Callable[[NDArray[np.float64]], list[EvalResult]]
+Evaluate = Callable[[Float], list[EvalResult]]
+Callback = Callable[[CallbackEnv], None]
+
+RANKING_METRICS = frozenset({"auc", "average_precision"})
+"""Metrics that LightGBM computes rightly from raw predictions, whatever their link and offset."""
 
 
 class EvaluationSet(NamedTuple):
@@ -32,8 +41,8 @@ class EvaluationSet(NamedTuple):
     dataset : lightgbm.Dataset
         The rows; the training set itself to report on that.
     evaluate : callable
-        Takes what the booster predicts for these rows, returns (metric, value, greater is better) of each metric
-        that LightGBM does not compute itself.
+        Takes raw predictions for these rows, less the offset; returns (metric, value, greater is better) of each
+        metric that LightGBM does not compute itself.
     """
 
     name: str
@@ -53,12 +62,13 @@ def train_booster(
     train_set: lgb.Dataset,
     n_rounds: int,
     *,
-    objective: FairObjective,
+    loss: Loss,
+    objective: FairObjective | None,
     settings: FairnessSettings,
-    metrics: Sequence[str] = (),
+    metrics: Sequence[Any] = (),
     evaluation_sets: Sequence[EvaluationSet] = (),
-    callbacks: Sequence[Callable[[CallbackEnv], None]] = (),
-    init_model: Any = None,
+    callbacks: Sequence[Callback] = (),
+    init_model: lgb.Booster | None = None,
 ) -> TrainedBooster:
     """Train on a fair objective and return an ordinary LightGBM model.
 
@@ -66,92 +76,117 @@ def train_booster(
     ----------
     params, train_set, n_rounds, callbacks, init_model
         As in ``lightgbm.train``; ``params`` without objective and metric.
-    objective : FairObjective
-        The objective on the training rows; its offset ends up in the booster.
+    loss : Loss
+        The base loss.
+    objective : FairObjective or None
+        The objective on the training rows; its offset ends up in the booster. None trains on LightGBM's own objective
+        for the loss.
     settings : FairnessSettings
         Tells the penalty's curvature, which follows the learning rate if a callback changes it.
-    metrics : sequence of str
-        Names of all metrics in the order asked for; those LightGBM knows it computes itself.
+    metrics : sequence of str or callable
+        All metrics in the order asked for; those LightGBM knows it computes itself.
     evaluation_sets : sequence of EvaluationSet
         Where to compute them.
     """
+    offset = 0.0 if objective is None else objective.offset
     evaluate = {id(one.dataset): one.evaluate for one in evaluation_sets}
-    native = [name for name in metrics if name in RANKING_METRICS]
-
-    def follow_learning_rate(env: CallbackEnv) -> None:
-        objective.hessian = settings.hessian_form(float(read_parameter(env.params, "learning_rate", 0.1)))
-
-    follow_learning_rate.before_iteration = True  # type: ignore[attr-defined]
-    follow_learning_rate.order = 15  # type: ignore[attr-defined]  # after lightgbm.reset_parameter
-
-    def order_results(env: CallbackEnv) -> None:
-        (env.evaluation_result_list or []).sort(key=lambda result: _position(metrics, result[1]))
-
-    order_results.order = -1_000_000  # type: ignore[attr-defined]  # before anything reads the results
-
     history: dict[str, dict[str, list[float]]] = {}
-    own = [follow_learning_rate, order_results, lgb.record_evaluation(history)]
-    try:
-        booster = lgb.train(
-            # lightgbm.train deep-copies its parameters; a function is not copied, an objective with threads cannot be.
-            {**params, "objective": lambda raw, _: objective.derivatives(raw), "metric": native or "None"},
+
+    def train(objective: FairObjective | None) -> lgb.Booster:
+        def compute_metrics(predicted: Float, dataset: lgb.Dataset) -> list[EvalResult]:
+            if objective is None:  # then LightGBM has applied the link
+                predicted = _raw_prediction(loss, predicted) - offset
+            elif not np.isfinite(predicted).all():
+                objective.raise_diverged()
+            return evaluate[id(dataset)](predicted)
+
+        own = [_order_results(metrics), lgb.record_evaluation(history)]
+        if objective is not None:
+            own += [_follow_learning_rate(objective, settings), _stop_without_splits(train_set)]
+        return lgb.train(
+            {
+                **params,
+                # lightgbm.train copies its parameters: a function is not copied, an objective with threads cannot be.
+                "objective": loss.name if objective is None else lambda raw, _: objective.derivatives(raw),
+                "metric": [name for name in metrics if isinstance(name, str) and name in RANKING_METRICS] or "None",
+            },
             train_set,
             n_rounds,
             valid_sets=[one.dataset for one in evaluation_sets],
             valid_names=[one.name for one in evaluation_sets],
-            feval=lambda predicted, dataset: evaluate[id(dataset)](predicted),
+            feval=compute_metrics,
             init_model=init_model,
-            keep_training_booster=True,  # baking writes and reads the model anyway
+            keep_training_booster=objective is not None,  # baking writes and reads the model anyway
             callbacks=[*callbacks, *own],
         )
-    except lgb.basic.LightGBMError as error:
-        if "num_features" not in str(error):
+
+    if objective is None:
+        return TrainedBooster(train(None), history)
+    try:
+        booster = train(objective)
+    except NothingToSplitError:
+        if init_model is not None:
             raise
-        # No column can be split on. LightGBM stops there with a custom objective; with its own it gives the constant
-        # model, which is fair as it is.
-        booster = lgb.train({**params, "objective": objective.loss.name, "metric": "None"}, train_set, 1)
-        return TrainedBooster(booster, {})
-    finally:
-        objective.close()
-    return TrainedBooster(bake(booster, objective=objective.loss.model_line, init_score=objective.offset), history)
+        # LightGBM's own objective gives the constant model, which is fair as it is.
+        return TrainedBooster(train(None), history)
+    if not _last_tree_is_finite(booster):
+        objective.raise_diverged()
+    return TrainedBooster(bake(booster, objective=loss.model_line, init_score=offset), history)
 
 
-RANKING_METRICS = frozenset({"auc", "average_precision"})
-"""Metrics that LightGBM computes rightly from raw predictions, whatever their link and offset."""
+class NothingToSplitError(ValueError):
+    """No column can be split on. LightGBM would stop there if the objective is not its own."""
 
 
-def _position(metrics: Sequence[str], name: str) -> int:
-    return metrics.index(name) if name in metrics else len(metrics)
+def _stop_without_splits(train_set: lgb.Dataset) -> Callback:
+    def stop(env: CallbackEnv) -> None:
+        if env.iteration > env.begin_iteration:
+            return
+        # A column that cannot be split on has no bins. Asked here because the data set has to be made by LightGBM.
+        if not any(train_set.feature_num_bin(i) > 1 for i in range(train_set.num_feature())):
+            raise NothingToSplitError(
+                "X has no column that can be split on, so there is nothing to continue init_model with; "
+                "all columns are constant, or there are too few rows for min_child_samples"
+            )
+
+    stop.before_iteration = True  # type: ignore[attr-defined]
+    stop.order = -1_000_000  # type: ignore[attr-defined]
+    return stop
 
 
-def read_parameter(params: dict[str, Any], name: str, default: Any) -> Any:
-    """Return a parameter by its main name or any alias."""
-    for alias in (name, *sorted(_ConfigAliases.get(name) - {name})):
-        if params.get(alias) is not None:
-            return params[alias]
-    return default
+def _raw_prediction(loss: Loss, response: Float) -> Float:
+    """Undo the link; a probability of exactly 0 or 1 stays finite."""
+    if isinstance(loss, LogLoss):
+        return special.logit(np.clip(response, np.finfo(np.float64).tiny, 1.0 - np.finfo(np.float64).epsneg))
+    return response
 
 
-def pop_parameter(params: dict[str, Any], name: str, default: Any) -> Any:
-    """Return a parameter by its main name or any alias, and take all of these out."""
-    value = read_parameter(params, name, default)
-    for alias in _ConfigAliases.get(name):
-        params.pop(alias, None)
-    return value
+def _last_tree_is_finite(booster: lgb.Booster) -> bool:
+    """Return whether the last tree kept is: the objective has seen what all the others predict."""
+    kept = booster.best_iteration or booster.current_iteration()
+    text = booster.model_to_string(start_iteration=kept - 1, num_iteration=1)
+    values = re.findall(r"^leaf_value=(.*)$", text, flags=re.MULTILINE)
+    return all(np.isfinite(float(value)) for line in values for value in line.split())
 
 
-def refuse_ignored_parameters(params: dict[str, Any]) -> None:
-    """Raise for parameters that LightGBM ignores, or gets wrong, with a custom objective."""
-    for name, harmless, why in (
-        ("boosting", lambda v: v not in ("rf", "random_forest"), "random forests take no custom objective"),
-        ("pos_bagging_fraction", lambda v: float(v) == 1.0, "bagging by label needs a built-in objective"),
-        ("neg_bagging_fraction", lambda v: float(v) == 1.0, "bagging by label needs a built-in objective"),
-        ("reg_sqrt", lambda v: not v, "transform the target yourself instead"),
-        ("sigmoid", lambda v: float(v) == 1.0, "probabilities are sigmoid(raw prediction)"),
-        ("num_class", lambda v: int(v) == 1, "the penalty compares one score per row"),
-        ("num_machines", lambda v: int(v) == 1, "each machine would see the groups of its own rows only"),
-        ("machines", lambda v: not v, "each machine would see the groups of its own rows only"),
-    ):
-        value = read_parameter(params, name, None)
-        if value is not None and not harmless(value):
-            raise ValueError(f"{name}={value!r} is not available with fairness_weight > 0: {why}")
+def _follow_learning_rate(objective: FairObjective, settings: FairnessSettings) -> Callback:
+    def follow(env: CallbackEnv) -> None:
+        assert isinstance(env.model, lgb.Booster)
+        objective.hessian = settings.hessian_form(read_number(env.model.params, "learning_rate", 0.1))
+
+    follow.before_iteration = True  # type: ignore[attr-defined]
+    follow.order = 15  # type: ignore[attr-defined]  # after lightgbm.reset_parameter
+    return follow
+
+
+def _order_results(metrics: Sequence[Any]) -> Callback:
+    """Put results in LightGBM's order: the training set, then the others; in each the metrics as asked for."""
+    position = {name: i for i, name in enumerate(metrics) if isinstance(name, str)}
+
+    def order(env: CallbackEnv) -> None:
+        results = env.evaluation_result_list or []
+        sets = list(dict.fromkeys(result[0] for result in results))
+        results.sort(key=lambda result: (sets.index(result[0]), position.get(result[1], len(position))))
+
+    order.order = -1_000_000  # type: ignore[attr-defined]  # before anything reads the results
+    return order

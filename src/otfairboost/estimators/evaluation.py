@@ -5,7 +5,7 @@ stay with LightGBM; the others are computed here under its names.
 """
 
 from collections.abc import Callable, Sequence
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,80 +13,109 @@ from numpy.typing import NDArray
 from scipy import special
 
 from otfairboost.boosters.lightgbm import RANKING_METRICS, EvalResult
+from otfairboost.estimators.inputs import Rows
+from otfairboost.estimators.native_metrics import Constants, NativeMetric
+from otfairboost.losses import Loss
 from otfairboost.metrics import METRICS
 from otfairboost.objective import FairObjective
 
 Float = NDArray[np.float64]
+Float32 = NDArray[np.float32]
 
 FAIR_OBJECTIVE, BASE_LOSS, FAIRNESS_PENALTY = "fair_objective", "base_loss", "fairness_penalty"
 OBJECTIVE_METRICS = (FAIR_OBJECTIVE, BASE_LOSS, FAIRNESS_PENALTY)
+_NO_METRIC = ("", "none", "na", "null", "custom")
 
 
-class _Constants(NamedTuple):
-    """LightGBM parameters that its metrics read."""
+class MetricRequest(NamedTuple):
+    """The metrics a user asks for.
 
-    alpha: float = 0.9
-    fair_c: float = 1.0
+    Attributes
+    ----------
+    names : list of str
+        In the order they count.
+    functions : list of callable
+        With the signature that LightGBM's estimators take. They come last, as in LightGBM.
+    is_empty : bool
+        Whether nothing was said, not even that no metric is wanted.
+    sets_parameter : bool
+        Whether the estimator's parameter ``metric`` is set.
+    native : dict
+        LightGBM's metrics by name and alias.
+    """
+
+    names: list[str]
+    functions: list[Callable[..., Any]]
+    is_empty: bool
+    sets_parameter: bool
+    native: dict[str, NativeMetric]
+
+    @property
+    def has_own(self) -> bool:
+        """Return whether a name is asked for that LightGBM does not know."""
+        return any(
+            (name in METRICS or name in OBJECTIVE_METRICS) and name not in self.native and name not in RANKING_METRICS
+            for name in self.names
+        )
+
+    def complete(self, *, base: str, with_groups: bool) -> list[Any]:
+        """Return main names, then functions, with the defaults; raise for unknown names.
+
+        Where nothing was asked for, the default is what is trained. Where only metrics that LightGBM knows were asked
+        for, its default metric ``base`` comes along, as with LightGBM. Metrics of this package come alone.
+        """
+        names = self.names
+        if self.is_empty and with_groups:
+            names = [FAIR_OBJECTIVE]
+        elif not self.has_own and not self.sets_parameter:
+            names = [*names, base]
+        return [*dict.fromkeys(self._main_name(name) for name in names), *self.functions]
+
+    def _main_name(self, name: str) -> str:
+        if name in self.native:
+            return self.native[name].name
+        known = {*RANKING_METRICS, *OBJECTIVE_METRICS, *METRICS}
+        if name not in known:
+            raise ValueError(
+                f"eval_metric {name!r} is unknown or not available with fairness_weight > 0; allowed are a function "
+                f"and {', '.join(sorted(known | set(self.native)))}"
+            )
+        return name
 
 
-def _log_loss(y: Float, p: Float, _: _Constants) -> Float:
-    return -special.xlogy(y, p) - special.xlog1py(1.0 - y, -p)
-
-
-def _huber(y: Float, z: Float, c: _Constants) -> Float:
-    d = np.abs(z - y)
-    return np.where(d <= c.alpha, 0.5 * d * d, c.alpha * (d - 0.5 * c.alpha))
-
-
-_ABSOLUTE = ("l1", lambda y, z, _: np.abs(z - y))
-_SQUARED = ("l2", lambda y, z, _: np.square(z - y))
-_MEANS: dict[str, tuple[str, Callable[[Float, Float, _Constants], Float]]] = {
-    **dict.fromkeys(("l1", "mean_absolute_error", "mae", "regression_l1"), _ABSOLUTE),
-    **dict.fromkeys(("l2", "mean_squared_error", "mse", "regression", "regression_l2"), _SQUARED),
-}
-_CLASSIFIER_METRICS = {
-    **_MEANS,
-    **dict.fromkeys(("binary_logloss", "binary", "logloss", "multi_logloss"), ("binary_logloss", _log_loss)),
-    **dict.fromkeys(("cross_entropy", "xentropy"), ("cross_entropy", _log_loss)),
-    **dict.fromkeys(("binary_error", "error", "multi_error"), ("binary_error", lambda y, p, _: (p > 0.5) != (y > 0.5))),
-}
-_REGRESSOR_METRICS = {
-    **_MEANS,
-    **dict.fromkeys(("rmse", "root_mean_squared_error", "l2_root"), ("rmse", _SQUARED[1])),
-    **dict.fromkeys(
-        ("mape", "mean_absolute_percentage_error"),
-        ("mape", lambda y, z, _: np.abs(z - y) / np.maximum(1.0, np.abs(y))),
-    ),
-    "quantile": ("quantile", lambda y, z, c: np.maximum(c.alpha * (y - z), (c.alpha - 1.0) * (y - z))),
-    "huber": ("huber", _huber),
-    "fair": (
-        "fair",
-        lambda y, z, c: c.fair_c * np.abs(z - y) - c.fair_c**2 * np.log1p(np.abs(z - y) / c.fair_c),
-    ),
-}
+def read_request(eval_metric: Any, metric: Any, native: dict[str, NativeMetric]) -> MetricRequest:
+    """Read the argument ``eval_metric`` and the parameter ``metric``."""
+    asked, given = _as_list(eval_metric), _as_list(metric)
+    everything = [one for one in asked if not (isinstance(one, str) and one in given)] + given
+    for one in everything:
+        if not isinstance(one, str) and not callable(one):
+            raise TypeError(f"eval_metric holds {one!r}; allowed are names and functions")
+    functions = [one for one in everything if callable(one)]
+    for function in functions:
+        count = len(signature(function).parameters)
+        if not 2 <= count <= 4:
+            raise TypeError(f"eval_metric {function!r} takes {count} arguments; allowed are functions of 2, 3 or 4")
+    names = [one for one in everything if isinstance(one, str) and one.lower() not in _NO_METRIC]
+    return MetricRequest(names, functions, not everything, bool(given), native)
 
 
 def needs_groups(metric: Any) -> bool:
     """Return whether a metric reads sensitive features."""
-    if not isinstance(metric, str) or metric not in METRICS:
-        return metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY)
-    return signature(METRICS[metric].function).parameters["sensitive_features"].default is Parameter.empty
+    if not isinstance(metric, str):
+        return False
+    if metric in METRICS:
+        return METRICS[metric].needs_groups
+    return metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY)
 
 
-def canonical_metric(metric: Any, *, classification: bool) -> Any:
-    """Return LightGBM's main name of a metric, our own name, or the function itself; raise for unknown names."""
-    if callable(metric) or metric in OBJECTIVE_METRICS:
-        return metric
-    native = _CLASSIFIER_METRICS if classification else _REGRESSOR_METRICS
-    if metric in native:
-        return native[metric][0]
-    if (metric in RANKING_METRICS and classification) or metric in METRICS:
-        return metric
-    ranking = RANKING_METRICS if classification else ()
-    raise ValueError(
-        f"eval_metric {metric!r} is unknown or not available with fairness_weight > 0; allowed are a function and "
-        f"{', '.join(sorted({*native, *ranking, *OBJECTIVE_METRICS, *METRICS}))}"
-    )
+def _as_list(metric: Any) -> list[Any]:
+    parts = list(metric) if isinstance(metric, list | tuple | set) else [metric]
+    return [
+        word.strip() if isinstance(word, str) else word
+        for part in parts
+        if part is not None
+        for word in (part.split(",") if isinstance(part, str) else [part])
+    ]
 
 
 class Evaluator:
@@ -95,82 +124,113 @@ class Evaluator:
     Parameters
     ----------
     metrics : sequence of str or callable
-        Canonical names, or functions with the signature that LightGBM's estimators take.
-    y : array of shape (n_rows,)
-        Class codes or values.
-    weight : array of shape (n_rows,), or empty if all rows weigh 1
-    objective : FairObjective
-        The objective on these rows; for rows without groups, that of other rows, from which link and offset are read.
-    groups : array of shape (n_rows,) or None
-        Group of each row, NaN where it is missing.
+        Main names, or functions with the signature that LightGBM's estimators take.
+    rows : Rows
+        The rows.
+    loss, loss_weight : Loss, float32 array of shape (n_rows,) or empty
+        The base loss, and the weights in it.
+    offset : float
+        What the booster's raw predictions lack.
+    make_objective : callable
+        Makes the objective on these rows; called if a metric needs it.
     decision_threshold : float or None
         Probability from which on a row is selected; None in regression.
-    alpha, fair_c : float
-        LightGBM's parameters of these names.
-    name : str
-        What to call the sensitive features in messages.
+    native : dict
+        LightGBM's metrics by name.
+    constants : Constants
+        Parameters of LightGBM's metrics.
     """
 
     def __init__(
         self,
         metrics: Sequence[Any],
-        y: NDArray[Any],
-        weight: NDArray[Any],
-        objective: FairObjective,
-        groups: Float | None,
-        decision_threshold: float | None,
+        rows: Rows,
         *,
-        alpha: float,
-        fair_c: float,
-        name: str,
+        loss: Loss,
+        loss_weight: Float32,
+        offset: float,
+        make_objective: Callable[[], FairObjective],
+        decision_threshold: float | None,
+        native: dict[str, NativeMetric],
+        constants: Constants,
     ) -> None:
-        for metric in metrics:
-            if groups is None and needs_groups(metric):
-                raise ValueError(f"{name} is missing; eval_metric {metric!r} needs the groups of the evaluation rows")
-            if decision_threshold is None and metric in METRICS and METRICS[metric].kind == "label":
-                raise ValueError(f"eval_metric {metric!r} compares decisions; a regressor has scores only")
         self._metrics = metrics
-        self._y = np.asarray(y, dtype=np.float64)
-        self._weight = np.asarray(weight, dtype=np.float64) if len(weight) else None
-        self._objective = objective
-        self._groups = groups
+        self._target = rows.target.values
+        self._y = np.asarray(rows.target.values, dtype=np.float64)
+        self._weight = np.asarray(rows.weight, dtype=np.float64) if len(rows.weight) else None
+        self._groups = None if rows.groups is None else np.where(rows.groups.codes < 0, np.nan, rows.groups.codes)
+        self._loss = loss
+        self._loss_weight = loss_weight
+        self._offset = offset
         self._threshold = decision_threshold
-        self._constants = _Constants(alpha, fair_c)
+        self._native = native
+        self._constants = constants
+        self._refuse_impossible_metrics(rows)
+        objective_needed = any(metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY) for metric in metrics)
+        self._objective = make_objective() if objective_needed else None
 
     def __call__(self, predicted: Float) -> list[EvalResult]:
         """Return (name, value, greater is better) of each metric that is not LightGBM's to compute."""
-        raw = predicted + self._objective.offset
+        raw = predicted + self._offset
         response = raw if self._threshold is None else special.expit(raw)
+        parts: dict[str, float] = {}
+        if self._objective is not None:
+            value = self._objective.value(predicted)
+            parts[FAIRNESS_PENALTY] = value.penalty
+            parts[FAIR_OBJECTIVE] = value.loss + self._objective.fairness_weight * value.penalty
         results: list[EvalResult] = []
         for metric in self._metrics:
             if callable(metric):
                 results += self._call(metric, response)
-            elif metric in OBJECTIVE_METRICS:
-                results.append((metric, self._objective_part(metric, predicted), False))
+            elif metric == BASE_LOSS:
+                results.append((metric, self._loss.value(self._target, raw, self._loss_weight), False))
+            elif metric in parts:
+                results.append((metric, parts[metric], False))
             elif metric not in RANKING_METRICS:
-                results.append(self._named(metric, response))
+                results.append(self._compute(metric, response))
         return results
 
-    def _objective_part(self, metric: str, predicted: Float) -> float:
-        value = self._objective.value(predicted)
-        parts = {BASE_LOSS: value.loss, FAIRNESS_PENALTY: value.penalty}
-        return parts.get(metric, value.loss + self._objective.fairness_weight * value.penalty)
+    def close(self) -> None:
+        """Let the objective's threads go."""
+        if self._objective is not None:
+            self._objective.close()
 
-    def _named(self, name: str, response: Float) -> EvalResult:
-        native = _REGRESSOR_METRICS if self._threshold is None else _CLASSIFIER_METRICS
-        if name in native:
-            mean = np.average(native[name][1](self._y, response, self._constants), weights=self._weight)
-            return name, float(np.sqrt(mean) if name == "rmse" else mean), False
+    def _compute(self, name: str, response: Float) -> EvalResult:
+        if name in self._native:
+            native = self._native[name]
+            return name, native.compute(self._y, response, self._weight, self._constants), native.greater_is_better
         metric = METRICS[name]
-        predicted = response
-        if metric.kind == "label" and self._threshold is not None:
-            predicted = (response >= self._threshold).astype(np.float64)
-        value = metric.function(self._y, predicted, sensitive_features=self._groups, sample_weight=self._weight)
+        extra: dict[str, Any] = {}
+        if self._threshold is not None and metric.kind == "label":
+            response = (response >= self._threshold).astype(np.float64)
+        elif self._threshold is not None and "threshold" in signature(metric.function).parameters:
+            extra["threshold"] = self._threshold
+        value = metric.function(self._y, response, sensitive_features=self._groups, sample_weight=self._weight, **extra)
+        if np.isnan(value):  # undefined, such as a ratio where nobody is selected: early stopping must get past it
+            value = -np.inf if metric.greater_is_better else np.inf
         return name, float(value), metric.greater_is_better
 
     def _call(self, metric: Callable[..., Any], response: Float) -> list[EvalResult]:
         count = len(signature(metric).parameters)
-        if not 2 <= count <= 4:
-            raise TypeError(f"an eval_metric function takes 2, 3 or 4 arguments, got one that takes {count}")
         result = metric(*(self._y, response, self._weight, None)[:count])
         return result if isinstance(result, list) else [result]
+
+    def _refuse_impossible_metrics(self, rows: Rows) -> None:
+        """Raise before training for metrics that these rows do not have."""
+        for metric in self._metrics:
+            if not isinstance(metric, str) or metric in RANKING_METRICS:
+                continue
+            if self._groups is None and needs_groups(metric):
+                raise ValueError(f"eval_metric {metric!r} needs {rows.features_name}, which is missing")
+            if self._threshold is None and metric in METRICS and METRICS[metric].kind == "label":
+                raise ValueError(f"eval_metric {metric!r} compares decisions, but a regressor has scores only")
+            if metric in METRICS and metric not in self._native:
+                try:
+                    self._compute(metric, self._y)  # for a perfect prediction
+                except ValueError as error:
+                    raise ValueError(f"eval_metric {metric!r} cannot be computed on {rows.name}: {error}") from error
+            if metric in ("gamma", "gamma_deviance") and not (self._y > 0).all():
+                raise ValueError(
+                    f"eval_metric {metric!r} needs a positive target, but that of {rows.name} goes down to "
+                    f"{self._y.min():g}"
+                )

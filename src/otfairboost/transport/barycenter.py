@@ -22,7 +22,8 @@ def barycenter(measures: Sequence[Measure], weights: ArrayLike | None = None) ->
     if (share < 0).any() or not share.sum() > 0:
         raise ValueError("weights must not be negative, and at least one must be positive")
     share = share / share.sum()
-    cumulated = [np.cumsum(measure.mass) for measure in measures]
+    measures = [measure.support() for measure in measures]
+    cumulated = [np.minimum(np.cumsum(measure.mass), 1.0) for measure in measures]
     for steps in cumulated:
         steps[-1] = 1.0
     levels = np.unique(np.concatenate(cumulated))

@@ -105,7 +105,7 @@ def one_sided_walk(ends: Array, width: Array, right: bool, y: Array, cumulated: 
             if at >= high:
                 break
             k += 1
-        image[i] = moment / width[i] if high > low else y[j]
+        image[i] = moment / (high - low) if high > low else y[j]  # not width[i]: high - low is rounded
 
 
 @njit(nogil=True, cache=True, inline="always")

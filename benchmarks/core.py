@@ -1,0 +1,280 @@
+"""Figures of the core: fit time and memory over plain LightGBM, the histogram map's error, speed and first call.
+
+    python -m benchmarks.core --output output/bench.json
+
+Ratios are medians of interleaved repeats in one run. The machine should be idle. ``--small`` runs every measurement on
+few rows, to see that it works; its figures mean nothing.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import NamedTuple
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from benchmarks.figures import Figure, write_figures
+from otfairboost import FairLGBMClassifier
+from otfairboost.criteria import Target, stratify
+from otfairboost.groups import encode_groups
+from otfairboost.losses import LogLoss
+from otfairboost.objective import FairObjective
+from otfairboost.penalty import HessianForm, Penalty, plan_comparisons
+from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
+from otfairboost.threads import RowChunks, count_threads
+from otfairboost.transport import transport_map
+from otfairboost.transport.grid import default_bins
+
+PROBABILITY = ScoreMap(LOGISTIC, 1.0, 0.0)
+UNIT_WEIGHT = np.empty(0, np.float32)
+
+
+class Sizes(NamedTuple):
+    """How much to measure."""
+
+    rows: int = 1_000_000
+    few_rows: int = 30_000
+    features: int = 50
+    trees: int = 100
+    repeats: int = 5
+    map_rows: int = 1_000_000
+    scaling_rows: tuple[int, int] = (250_000, 4_000_000)
+    memory_rows: int = 4_000_000
+    kde_rows: tuple[int, int] = (10_000, 100_000)
+
+
+SMALL = Sizes(4000, 2000, 5, 5, 1, 20_000, (20_000, 40_000), 20_000, (500, 1000))
+
+
+def make_data(n_rows: int, n_features: int, n_groups: int, seed: int = 0) -> tuple[NDArray, NDArray, NDArray]:
+    """Return X, y and groups that depend on each other."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
+    groups = np.clip(np.floor((X[:, 0] + rng.normal(size=n_rows)) * n_groups / 4 + n_groups / 2), 0, n_groups - 1)
+    raw = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] - 0.5
+    return X, (raw + rng.logistic(size=n_rows) > 0).astype(np.int8), groups.astype(np.int8)
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Return how long a call takes."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def fit_ratios(sizes: Sizes) -> Iterator[Figure]:
+    """Fit time over plain LightGBM's, same parameters."""
+    parameters = {"n_estimators": sizes.trees, "num_leaves": 31, "verbosity": -1, "n_jobs": -1}
+    fair = FairLGBMClassifier(fairness_weight=5.0, **parameters)
+    fair_odds = FairLGBMClassifier(fairness="equalized_odds", fairness_weight=5.0, **parameters)
+    for name, n_rows, repeats in (
+        ("fit_ratio_many_rows", sizes.rows, sizes.repeats),
+        ("fit_ratio_few_rows", sizes.few_rows, 3 * sizes.repeats),
+    ):
+        X, y, two = make_data(n_rows, sizes.features, 2)
+        five = make_data(n_rows, sizes.features, 5)[2]
+        many = n_rows == sizes.rows
+        fair.fit(X[:2000], y[:2000], sensitive_features=two[:2000])  # compile before the clock runs
+        times: dict[str, list[float]] = {"plain": [], "fair": [], "odds": []}
+        for _ in range(repeats):
+            times["plain"].append(seconds(lambda: lgb.LGBMClassifier(**parameters).fit(X, y)))  # noqa: B023
+            times["fair"].append(seconds(lambda: fair.fit(X, y, sensitive_features=two)))  # noqa: B023
+            if many:
+                times["odds"].append(seconds(lambda: fair_odds.fit(X, y, sensitive_features=five)))  # noqa: B023
+        detail = f"{n_rows} rows x {sizes.features}, {sizes.trees} trees, {repeats} repeats"
+
+        def ratio(key: str, times: dict[str, list[float]] = times) -> float:
+            return median(a / b for a, b in zip(times[key], times["plain"], strict=True))
+
+        yield Figure(name, ratio("fair"), 1.10 if many else 1.25, detail=detail)
+        if many:
+            yield Figure("fit_ratio_equalized_odds_5_groups", ratio("odds"), 1.20, detail=detail)
+            yield Figure("plain_fit_seconds", median(times["plain"]), None, detail=detail)
+
+
+def make_penalty(groups: NDArray, score_map: ScoreMap, **options: object) -> Penalty:
+    """Return the penalty of demographic parity between groups."""
+    strata = stratify("demographic_parity", Target(np.zeros(len(groups)), (0, 1)))
+    plan = plan_comparisons(encode_groups(groups), strata, UNIT_WEIGHT, "equal")
+    return Penalty(plan, score_map, **{"n_bins": default_bins(len(groups)), **options})  # type: ignore[arg-type]
+
+
+def scaling(sizes: Sizes) -> Iterator[Figure]:
+    """Time per row of gradient and hessian at many rows over that at few."""
+    per_row = []
+    for n_rows in sizes.scaling_rows:
+        rng = np.random.default_rng(0)
+        groups = rng.integers(0, 2, n_rows)
+        raw = rng.normal(size=n_rows) + 0.5 * groups
+        y = (rng.random(n_rows) < 0.3).astype(np.float32)
+        penalty = make_penalty(groups, PROBABILITY)
+        objective = FairObjective(LogLoss(), y, UNIT_WEIGHT, penalty, 5.0, HessianForm(0.2, False), count_threads(None))
+        objective.derivatives(raw)
+        per_row.append(median(seconds(lambda: objective.derivatives(raw)) for _ in range(15)) / n_rows)  # noqa: B023
+        objective.close()
+    few, many = sizes.scaling_rows
+    yield Figure("time_per_row_growth", per_row[1] / per_row[0], 1.3, detail=f"{many} rows over {few}")
+    yield Figure(
+        "nanoseconds_per_row", 1e9 * per_row[1], None, detail=f"{many} rows, gradient and hessian of one round"
+    )
+
+
+_MEMORY = """
+import resource, sys
+import numpy as np
+from benchmarks.core import make_data
+import lightgbm as lgb
+from otfairboost import FairLGBMClassifier
+n_rows, fair = int(sys.argv[1]), sys.argv[2] == "fair"
+rows_in_use = []
+def resident(env):
+    with open("/proc/self/statm") as file:
+        rows_in_use.append(int(file.read().split()[1]) * resource.getpagesize())
+X, y, groups = make_data(n_rows, 10, 2)
+model = FairLGBMClassifier(fairness_weight=5.0, n_estimators=10, verbosity=-1) if fair else \
+    lgb.LGBMClassifier(n_estimators=10, verbosity=-1)
+model.fit(X, y, callbacks=[resident], **({"sensitive_features": groups} if fair else {}))
+print(max(rows_in_use), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def memory(sizes: Sizes) -> Iterator[Figure]:
+    """Extra memory per row: the larger of what training holds and what the whole fit peaks at."""
+    used = {}
+    for kind in ("plain", "fair"):
+        command = [sys.executable, "-c", _MEMORY, str(sizes.memory_rows), kind]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        used[kind] = [int(number) for number in output.split()]
+    training, peak = (
+        (fair - plain) / sizes.memory_rows for fair, plain in zip(used["fair"], used["plain"], strict=True)
+    )
+    yield Figure("extra_bytes_per_row", max(training, peak), 24, detail=f"{sizes.memory_rows} rows; peak {peak:.1f}")
+
+
+def make_scores(n_rows: int) -> Iterator[tuple[str, NDArray, NDArray, ScoreMap]]:
+    """Return named scores with their groups: smooth ones, and those of boosters early and late in training."""
+    rng = np.random.default_rng(0)
+    X, y, groups = make_data(n_rows, 10, 2)
+    yield "smooth", stats.logistic.cdf(rng.normal(0.8 * groups - 1, 1.2)), groups, PROBABILITY
+    yield "heavy_tails", rng.standard_cauchy(n_rows) + groups, groups, IDENTITY_SCORE
+    booster = lgb.train({"objective": "binary", "verbosity": -1}, lgb.Dataset(X, y), 100)
+    for n_trees in (1, 10, 100):
+        yield f"{n_trees}_trees", np.asarray(booster.predict(X, num_iteration=n_trees)), groups, PROBABILITY
+    amount = np.exp(X[:, 0] + X[:, 1] * X[:, 2])
+    booster = lgb.train({"objective": "regression", "verbosity": -1}, lgb.Dataset(X, amount), 100)
+    yield "regression_100_trees", np.asarray(booster.predict(X)), groups, IDENTITY_SCORE
+
+
+def map_error(sizes: Sizes) -> Iterator[Figure]:
+    """Largest error of the histogram map over all rows, in units of the score range, and its speed over exact."""
+    for name, score, groups, score_map in make_scores(sizes.map_rows):
+        exact = np.empty(len(score))
+        for group in (0, 1):
+            exact[groups == group] = transport_map(score[groups == group], score[groups != group])
+        binned = make_penalty(groups, score_map).targets(score, RowChunks(len(score), count_threads(None)))
+        span = 1.0 if score_map is PROBABILITY else float(np.ptp(score))
+        error = np.abs(binned - exact) / span
+        detail = f"{len(score)} rows, {len(np.unique(score))} distinct scores, mean error {error.mean():.2g}"
+        yield Figure(f"histogram_error_{name}", float(error.max()), 1e-3, detail=detail)
+        if name == "smooth":
+            chunks = RowChunks(len(score), count_threads(None))
+            slow, fast = (make_penalty(groups, score_map, transport=kind) for kind in ("exact", "histogram"))
+            ratio = median(
+                seconds(lambda: slow.prepare(score, chunks)) / seconds(lambda: fast.prepare(score, chunks))  # noqa: B023
+                for _ in range(sizes.repeats + 1)
+            )
+            yield Figure("histogram_speed_over_exact", ratio, 5, at_least=True, detail=f"{len(score)} rows")
+
+
+def plain_kde_map(source: NDArray, target: NDArray, at: NDArray, bandwidth: float) -> NDArray:
+    """Return the paper's map written plainly: H_1^-1(H_0(z)) with SciPy's kernel density estimates."""
+    h0, h1 = stats.gaussian_kde(source, bandwidth), stats.gaussian_kde(target, bandwidth)
+    nodes = np.linspace(-0.5, 1.5, 1000)
+    cdf = np.array([h1.integrate_box_1d(-np.inf, node) for node in nodes])
+    return np.interp([h0.integrate_box_1d(-np.inf, z) for z in at], cdf, nodes)
+
+
+def kde_speed(sizes: Sizes) -> Iterator[Figure]:
+    """Speed of one gradient over the paper's formula written plainly."""
+    for n_rows in sizes.kde_rows:
+        rng = np.random.default_rng(0)
+        groups = np.arange(n_rows) % 2
+        score = stats.logistic.cdf(rng.normal(0.8 * groups - 1, 1.2))
+        a, b = score[groups == 0], score[groups == 1]
+        chunks = RowChunks(n_rows, count_threads(None))
+        sample = min(1000, len(a))  # every row costs the same: some are timed, all are counted
+        plain = seconds(lambda: plain_kde_map(a, b, a[:sample], 0.1)) * n_rows / sample  # noqa: B023
+        for transport in ("histogram", "kde"):
+            penalty = make_penalty(groups, PROBABILITY, transport=transport)
+            penalty.prepare(score, chunks)
+            ours = median(seconds(lambda: penalty.prepare(score, chunks)) for _ in range(5))  # noqa: B023
+            yield Figure(f"{transport}_speed_over_plain_kde_{n_rows}_rows", plain / ours, None, at_least=True)
+
+
+_FIRST_CALL = """
+import sys, time
+import numpy as np
+import lightgbm as lgb
+from otfairboost import FairLGBMClassifier
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2000, 5)); y = (X[:, 0] > 0).astype(int); groups = (X[:, 1] > 0).astype(int)
+start = time.perf_counter()
+if sys.argv[1] == "fair":
+    FairLGBMClassifier(n_estimators=5, verbosity=-1).fit(X, y, sensitive_features=groups)
+else:
+    lgb.LGBMClassifier(n_estimators=5, verbosity=-1).fit(X, y)
+print(time.perf_counter() - start)
+"""
+
+
+def first_call(sizes: Sizes) -> Iterator[Figure]:
+    """Seconds that the first fit of a process takes longer than LightGBM's, with a cold and a warm cache."""
+
+    def run(kind: str, cache: str) -> float:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-c", _FIRST_CALL, kind]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+
+    cold, warm = [], []
+    for _ in range(min(3, sizes.repeats)):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(run("fair", cache) - run("plain", cache))
+            warm.append(run("fair", cache) - run("plain", cache))
+    yield Figure("first_fit_extra_seconds_cold", median(cold), 5)
+    yield Figure("first_fit_extra_seconds_warm", median(warm), 0.3)
+
+
+MEASUREMENTS = (first_call, scaling, map_error, kde_speed, memory, fit_ratios)
+
+
+def main(arguments: list[str] | None = None) -> list[Figure]:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", default="output/bench.json")
+    parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
+    parser.add_argument("--only", nargs="*", help="names of measurements", choices=[m.__name__ for m in MEASUREMENTS])
+    options = parser.parse_args(arguments)
+    sizes = SMALL if options.small else Sizes()
+    figures = []
+    for measure in MEASUREMENTS:
+        if options.only and measure.__name__ not in options.only:
+            continue
+        for figure in measure(sizes):
+            figures.append(figure)
+            print(figure.line(), flush=True)
+    write_figures(figures, options.output, sizes=sizes._asdict())
+    return figures
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    main()

@@ -1,0 +1,63 @@
+"""LightGBM's parameters by main name or alias, and those that a custom objective makes useless."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lightgbm.basic import _ConfigAliases
+
+
+def read_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
+    """Return a parameter by its main name or any alias; where there are several, the one that LightGBM takes."""
+    for alias in (name, *sorted(_ConfigAliases.get(name) - {name}, key=lambda alias: (len(alias), alias))):
+        if params.get(alias) is not None:
+            return params[alias]
+    return default
+
+
+def read_number(params: dict[str, Any], name: str, default: float) -> float:
+    """Return a numeric parameter, or raise naming it."""
+    value = read_parameter(params, name, default)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r} must be a number") from None
+
+
+def read_flag(params: dict[str, Any], name: str, default: bool) -> bool:
+    """Return a yes-or-no parameter, which LightGBM also takes as a word."""
+    value = read_parameter(params, name, default)
+    return value.strip().lower() in ("true", "+") if isinstance(value, str) else bool(value)
+
+
+def drop_parameter(params: dict[str, Any], name: str) -> None:
+    """Take a parameter and its aliases out."""
+    for alias in _ConfigAliases.get(name):
+        params.pop(alias, None)
+
+
+def is_parameter(name: str) -> bool:
+    """Return whether LightGBM knows a parameter of this name."""
+    return any(name in aliases for aliases in _ConfigAliases._get_all_param_aliases().values())
+
+
+_BY_LABEL = "bagging by label needs a built-in objective; use sample_weight or bagging_fraction"
+_MACHINES = "each machine would see the groups of its own rows only"
+_IGNORED: tuple[tuple[str, Callable[[dict[str, Any], str], bool], str], ...] = (
+    ("boosting", lambda p, n: read_parameter(p, n) in ("rf", "random_forest"), "a random forest has no gradient steps"),
+    ("pos_bagging_fraction", lambda p, n: read_number(p, n, 1.0) != 1.0, _BY_LABEL),
+    ("neg_bagging_fraction", lambda p, n: read_number(p, n, 1.0) != 1.0, _BY_LABEL),
+    ("reg_sqrt", lambda p, n: read_flag(p, n, False), "transform the target yourself instead"),
+    ("sigmoid", lambda p, n: read_number(p, n, 1.0) != 1.0, "probabilities are sigmoid(raw prediction); leave it at 1"),
+    ("num_class", lambda p, n: read_number(p, n, 1.0) != 1.0, "the penalty compares one score per row"),
+    ("num_machines", lambda p, n: read_number(p, n, 1.0) != 1.0, _MACHINES),
+    ("machines", lambda p, n: bool(read_parameter(p, n)), _MACHINES),
+    ("machine_list_filename", lambda p, n: bool(read_parameter(p, n)), _MACHINES),
+)
+
+
+def refuse_ignored_parameters(params: dict[str, Any]) -> None:
+    """Raise for parameters that LightGBM ignores, or gets wrong, with a custom objective."""
+    for name, is_set, why in _IGNORED:
+        if is_set(params, name):
+            value = read_parameter(params, name)
+            raise ValueError(f"{name}={value!r} is not available with fairness_weight > 0: {why}")

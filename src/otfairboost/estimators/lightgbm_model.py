@@ -1,0 +1,386 @@
+"""What LightGBM's fair estimators have in common: their parameters, and ``fit``."""
+
+import difflib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import lightgbm as lgb
+import numpy as np
+from lightgbm.basic import LGBMDeprecationWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from otfairboost.boosters.lightgbm import EvaluationSet, train_booster
+from otfairboost.boosters.lightgbm_parameters import (
+    drop_parameter,
+    is_parameter,
+    read_flag,
+    read_parameter,
+    refuse_ignored_parameters,
+)
+from otfairboost.criteria import Target
+from otfairboost.estimators.evaluation import read_request
+from otfairboost.estimators.inputs import (
+    EvaluationInput,
+    Float32,
+    Rows,
+    check_columns,
+    check_length,
+    name_evaluation_set,
+    read_class_weight,
+    read_evaluation_inputs,
+    read_features,
+    read_init_model,
+    read_init_score,
+    read_weight,
+)
+from otfairboost.estimators.native_metrics import NativeMetric
+from otfairboost.estimators.task import Task, weigh_labels
+from otfairboost.groups import Groups, encode_groups
+from otfairboost.losses import Loss
+from otfairboost.settings import FairnessSettings
+
+
+class FairLGBMModel(lgb.LGBMModel):
+    """The part of the estimators that comes before LightGBM's own among their bases."""
+
+    _fairness_parameters: ClassVar[tuple[str, ...]] = tuple(FairnessSettings.__dataclass_fields__)
+    _native_metrics: ClassVar[dict[str, NativeMetric]]
+
+    # LightGBM's parameters are repeated for help(), completion and a short repr().
+    def __init__(
+        self,
+        *,
+        fairness: str = "demographic_parity",
+        fairness_weight: float = 1.0,
+        multi_group: Literal["one_vs_rest", "barycenter"] = "one_vs_rest",
+        group_weighting: Literal["equal", "size"] = "equal",
+        transport: Literal["histogram", "exact", "kde"] = "histogram",
+        ties: Literal["average", "right", "left"] = "average",
+        bandwidth: float = 0.1,
+        n_bins: int | None = None,
+        focus: float = 1.0,
+        decision_threshold: float = 0.5,
+        fairness_hessian: float | Literal["auto", "paper"] = "auto",
+        boosting_type: str = "gbdt",
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample_for_bin: int = 200000,
+        objective: str | Callable[..., Any] | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        min_split_gain: float = 0.0,
+        min_child_weight: float = 1e-3,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        importance_type: str = "split",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            boosting_type=boosting_type, num_leaves=num_leaves, max_depth=max_depth, learning_rate=learning_rate,
+            n_estimators=n_estimators, subsample_for_bin=subsample_for_bin, objective=objective,
+            class_weight=class_weight, min_split_gain=min_split_gain, min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples, subsample=subsample, subsample_freq=subsample_freq,
+            colsample_bytree=colsample_bytree, reg_alpha=reg_alpha, reg_lambda=reg_lambda,
+            random_state=random_state, n_jobs=n_jobs, importance_type=importance_type, **kwargs,
+        )  # fmt: skip
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.multi_group = multi_group
+        self.group_weighting = group_weighting
+        self.transport = transport
+        self.ties = ties
+        self.bandwidth = bandwidth
+        self.n_bins = n_bins
+        self.focus = focus
+        self.decision_threshold = decision_threshold
+        self.fairness_hessian = fairness_hessian
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_class_weight: Any = None,
+        eval_init_score: Any = None,
+        eval_metric: Any = None,
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: Any = None,
+        init_model: Any = None,
+        *,
+        sensitive_features: Any = None,
+        eval_sensitive_features: Any = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+    ) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X, y, sample_weight, init_score, eval_names, eval_sample_weight, eval_class_weight, eval_init_score, \
+        feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
+            As in LightGBM's estimators. ``sample_weight`` counts in the loss and in the groups' score distributions,
+            ``class_weight`` in the loss alone.
+        eval_set : list of (X, y), optional
+            Evaluation sets; the same as ``eval_X`` and ``eval_y``.
+        eval_metric : str, callable or list of these, optional
+            LightGBM's metrics, with which LightGBM's default metric comes along as in LightGBM, or any of
+            ``"fair_objective"`` (what is trained: loss plus weighted penalty), ``"base_loss"``,
+            ``"fairness_penalty"`` and the names in ``otfairboost.metrics.METRICS``, which come alone. Functions take
+            probabilities or predictions, and come last. Early stopping follows them as in LightGBM. The default is
+            ``"fair_objective"`` if all evaluation sets have groups, and LightGBM's otherwise.
+        sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns)
+            The group of each row: strings, numbers or booleans; several columns form intersections. Rows where it is
+            missing count in the loss and not in the penalty. Needed if ``fairness_weight`` > 0, never to predict.
+        eval_sensitive_features : array-like or list of array-like, optional
+            The same for each evaluation set.
+
+        Returns
+        -------
+        self
+        """
+        evaluations = read_evaluation_inputs(
+            eval_set, eval_X, eval_y, eval_sample_weight, eval_class_weight, eval_init_score, eval_sensitive_features
+        )
+        check_columns(X, "X")
+        for i, one in enumerate(evaluations):
+            check_columns(one.X, f"eval_X[{i}]")
+        with _unchanged_on_error(self):
+            self._fit(
+                X, y, sample_weight, init_score, sensitive_features, evaluations, eval_names, eval_metric,
+                feature_name=feature_name, categorical_feature=categorical_feature, callbacks=callbacks,
+                init_model=init_model,
+            )  # fmt: skip
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        init_score: Any,
+        sensitive_features: Any,
+        evaluations: list[EvaluationInput],
+        eval_names: Any,
+        eval_metric: Any,
+        *,
+        feature_name: Any,
+        categorical_feature: Any,
+        callbacks: Any,
+        init_model: Any,
+    ) -> None:
+        settings = self._settings()
+        self._refuse_misspelt_parameters()
+        request = read_request(eval_metric, read_parameter(self.get_params(), "metric"), self._native_metrics)
+        if settings.fairness_weight == 0 and not request.has_own:
+            self._fit_plain(
+                X, y, sensitive_features, evaluations, sample_weight=sample_weight, init_score=init_score,
+                eval_names=eval_names, eval_metric=eval_metric, feature_name=feature_name,
+                categorical_feature=categorical_feature, callbacks=callbacks, init_model=init_model,
+            )  # fmt: skip
+            return
+
+        # Validate.
+        train = self._read_training_rows(X, y, sample_weight, init_score, sensitive_features)
+        evals = [
+            train if one.X is X and one.y is y else self._read_evaluation_rows(one, i, train)
+            for i, one in enumerate(evaluations)
+        ]
+        init_model = read_init_model(init_model)
+        params = self._process_params(stage="fit")
+        if settings.fairness_weight > 0:
+            refuse_ignored_parameters(params)
+
+        # Build the objective.
+        task = self._pose_task(settings, params, train, continued=init_model is not None)
+        metrics = request.complete(
+            base=str(self._objective), with_groups=all(rows.groups is not None for rows in evals)
+        )
+        for name in ("objective", "metric"):
+            drop_parameter(params, name)
+
+        # Train and bake.
+        train_set = _make_dataset(train, params, feature_name, categorical_feature)
+        with ExitStack() as threads:
+            objective = None
+            if settings.fairness_weight > 0:
+                objective = threads.enter_context(closing(task.objective_on(train)))
+            evaluation_sets = []
+            for i, rows in enumerate(evals):
+                is_train = rows is train
+                evaluator = task.evaluator_on(rows, metrics, objective if is_train else None)
+                threads.enter_context(closing(evaluator))
+                dataset = train_set if is_train else _make_dataset(rows, params, "auto", "auto", reference=train_set)
+                name = name_evaluation_set(eval_names, i, is_train=is_train)
+                evaluation_sets.append(EvaluationSet(name, dataset, evaluator))
+            booster, history = train_booster(
+                params,
+                train_set,
+                self.n_estimators,
+                loss=task.loss,
+                objective=objective,
+                settings=settings,
+                metrics=metrics,
+                evaluation_sets=evaluation_sets,
+                callbacks=callbacks or (),
+                init_model=init_model,
+            )
+
+        # Keep what LightGBM's own fit keeps.
+        self._Booster = booster
+        self._n_features = booster.num_feature()
+        self._fitted_with_feature_names = train_set._has_non_default_feature_names
+        self._evals_result = history
+        self._best_iteration = booster.best_iteration
+        self._best_score = booster.best_score
+        self.fitted_ = True
+        self._keep_groups(train.groups)
+
+    def _fit_plain(
+        self, X: Any, y: Any, features: Any, evaluations: list[EvaluationInput], eval_metric: Any, **fit_arguments: Any
+    ) -> None:
+        """Fit LightGBM's own estimator."""
+        groups = None if features is None else encode_groups(features, n_rows=len(y))
+        if evaluations:
+            # As eval_set: the classifier does not translate labels in eval_y (LightGBM 4.7.0).
+            fit_arguments["eval_set"] = [(one.X, one.y) for one in evaluations]
+            fit_arguments["eval_sample_weight"] = [one.sample_weight for one in evaluations]
+            fit_arguments["eval_init_score"] = [one.init_score for one in evaluations]
+            if any(one.class_weight is not None for one in evaluations):
+                fit_arguments["eval_class_weight"] = [one.class_weight for one in evaluations]
+        if isinstance(eval_metric, tuple):
+            eval_metric = list(eval_metric)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LGBMDeprecationWarning)  # of eval_set
+            super().fit(X, y, eval_metric=eval_metric, **fit_arguments)
+        self._keep_groups(groups)
+
+    def _settings(self) -> FairnessSettings:
+        return FairnessSettings(**{name: getattr(self, name) for name in self._fairness_parameters})
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        """Return the parameters that LightGBM is to see."""
+        params = super()._process_params(stage=stage)
+        return {name: value for name, value in params.items() if name not in self._fairness_parameters}
+
+    def _refuse_misspelt_parameters(self) -> None:
+        """Raise for what LightGBM would ignore and is nearly one of ours: the default would be used instead."""
+        for name in self._other_params:
+            meant = difflib.get_close_matches(name, self._fairness_parameters, n=1, cutoff=0.8)
+            if meant and name not in self._fairness_parameters and not is_parameter(name):
+                raise ValueError(f"{name} is not a parameter; {meant[0]} is")
+
+    def _read_training_rows(self, X: Any, y: Any, sample_weight: Any, init_score: Any, features: Any) -> Rows:
+        if features is None and self.fairness_weight > 0:
+            raise ValueError(
+                f"sensitive_features is missing; with fairness_weight={self.fairness_weight} fit needs the group of "
+                "each row (fairness_weight=0 trains the plain model)"
+            )
+        X = read_features(X, "X", partial(validate_data, self, reset=True), least=2)
+        n_rows, self.n_features_in_ = X.shape
+        target = self._read_target(y)
+        check_length(target.values, n_rows, "y")
+        weight = read_weight(sample_weight, n_rows, "sample_weight")
+        return Rows(
+            name="the training rows",
+            features_name="sensitive_features",
+            X=X,
+            target=target,
+            weight=read_class_weight(self.class_weight, target, weight, "class_weight").astype(np.float32),
+            distribution_weight=weight.astype(np.float32),
+            groups=None if features is None else encode_groups(features, n_rows=n_rows),
+            init_score=read_init_score(init_score, n_rows, "init_score"),
+        )
+
+    def _read_evaluation_rows(self, given: EvaluationInput, i: int, train: Rows) -> Rows:
+        X = read_features(given.X, f"eval_X[{i}]", partial(check_array, input_name=f"eval_X[{i}]"), least=1)
+        if X.shape[1] != train.X.shape[1]:
+            raise ValueError(f"eval_X[{i}] has {X.shape[1]} columns, but X has {train.X.shape[1]}")
+        n_rows = X.shape[0]
+        target = self._read_target(given.y, like=train.target, name=f"eval_y[{i}]")
+        check_length(target.values, n_rows, f"eval_y[{i}]", other=f"eval_X[{i}]")
+        weight = read_weight(given.sample_weight, n_rows, f"eval_sample_weight[{i}]")
+        name = f"eval_sensitive_features[{i}]"
+        groups = None
+        if given.sensitive_features is not None:
+            labels = None if train.groups is None else train.groups.labels
+            groups = encode_groups(given.sensitive_features, n_rows=n_rows, labels=labels, name=name)
+        return Rows(
+            name=f"evaluation set {i}",
+            features_name=name,
+            X=X,
+            target=target,
+            weight=read_class_weight(given.class_weight, target, weight, f"eval_class_weight[{i}]").astype(np.float32),
+            distribution_weight=weight.astype(np.float32),
+            groups=groups,
+            init_score=read_init_score(given.init_score, n_rows, f"eval_init_score[{i}]"),
+        )
+
+    def _pose_task(self, settings: FairnessSettings, params: dict[str, Any], train: Rows, *, continued: bool) -> Task:
+        y, label_weights = train.target.values, self._label_weights(train.target, params)
+        loss = self._make_loss(params, y, weigh_labels(train, label_weights))
+        # LightGBM's own objective, an initial score or model need no start from here.
+        has_start = settings.fairness_weight == 0 or train.init_score is not None or continued
+        starts_at_average = read_flag(params, "boost_from_average", True) and not has_start
+        offset = loss.initial_score(y, train.weight) if starts_at_average else 0.0
+        return Task(settings, params, loss, label_weights, offset, self._native_metrics)
+
+    def _keep_groups(self, groups: Groups | None) -> None:
+        if groups is not None:
+            self.groups_ = groups.labels
+        else:
+            self.__dict__.pop("groups_", None)
+
+    def _label_weights(self, target: Target, params: dict[str, Any]) -> tuple[float, float]:
+        """Return LightGBM's weights of negative and positive rows."""
+        return 1.0, 1.0
+
+    def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:
+        """Return the target; in the classes of another one if given."""
+        raise NotImplementedError
+
+    def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
+        """Return the loss that the parameter ``objective`` names."""
+        raise NotImplementedError
+
+
+@contextmanager
+def _unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if something goes wrong: a fitted one stays fitted."""
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def _make_dataset(
+    rows: Rows, params: dict[str, Any], feature_name: Any, categorical_feature: Any, reference: Any = None
+) -> lgb.Dataset:
+    return lgb.Dataset(
+        rows.X,
+        label=rows.target.values,
+        weight=rows.weight if len(rows.weight) else None,
+        init_score=rows.init_score,
+        reference=reference,
+        feature_name=feature_name,
+        categorical_feature=categorical_feature,
+        params={**params, "objective": "none"},
+    )

@@ -1,0 +1,70 @@
+r"""Metrics: what users report, select models by and stop early on.
+
+Names and signatures are Fairlearn's: ``metric(y_true, y_pred, *, sensitive_features, sample_weight=None)``.
+*Label* metrics take decisions as ``y_pred``, *score* metrics take probabilities or predictions; ``METRICS``
+lists them by name. In every fairness metric
+
+- a row whose sensitive feature is missing belongs to no group, and not to the "rest" or the "overall" either;
+- a row of weight w counts as w equal rows, so rows and groups of weight 0 are absent;
+- several sensitive columns form intersections, one group per combination of values;
+- fewer than two groups are an error.
+
+scikit-learn's ``make_scorer`` makes scorers of them. This one suits classifiers and regressors alike:
+
+>>> import sklearn
+>>> from sklearn.metrics import make_scorer
+>>> from otfairboost.metrics import wasserstein_distance
+>>> scores = ("predict_proba", "predict")
+>>> with sklearn.config_context(enable_metadata_routing=True):
+...     scorer = make_scorer(wasserstein_distance, response_method=scores, greater_is_better=False)
+...     scorer = scorer.set_score_request(sensitive_features=True)
+"""
+
+from otfairboost.metrics.distributions import kolmogorov_smirnov, normalized_wasserstein, wasserstein_distance
+from otfairboost.metrics.parity import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equalized_odds_difference,
+    equalized_odds_sum,
+    false_positive_rate_difference,
+    one_vs_rest_demographic_parity,
+    true_positive_rate_difference,
+)
+from otfairboost.metrics.performance import (
+    accuracy,
+    average_precision,
+    log_loss,
+    mean_absolute_error,
+    mean_squared_error,
+    roc_auc,
+)
+from otfairboost.metrics.rates import false_positive_rate, group_rates, selection_rate, true_positive_rate
+from otfairboost.metrics.registry import METRICS, Metric, get_metric
+from otfairboost.metrics.tradeoff import tradeoff_objective
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "accuracy",
+    "average_precision",
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "equalized_odds_difference",
+    "equalized_odds_sum",
+    "false_positive_rate",
+    "false_positive_rate_difference",
+    "get_metric",
+    "group_rates",
+    "kolmogorov_smirnov",
+    "log_loss",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "normalized_wasserstein",
+    "one_vs_rest_demographic_parity",
+    "roc_auc",
+    "selection_rate",
+    "tradeoff_objective",
+    "true_positive_rate",
+    "true_positive_rate_difference",
+    "wasserstein_distance",
+]

@@ -1,0 +1,76 @@
+"""The metrics by name, and what a caller has to know to use one.
+
+A new metric is one function with :func:`register` on top, in a module that the package imports.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from otfairboost.metrics.inputs import check_choice
+
+Function = TypeVar("Function", bound=Callable[..., float])
+
+
+class Metric(NamedTuple):
+    """A metric and how to use it.
+
+    Attributes
+    ----------
+    name : str
+        Its name in ``METRICS``.
+    function : callable
+        ``function(y_true, y_pred, sensitive_features=..., sample_weight=...) -> float``.
+    kind : {"label", "score"}
+        Whether ``y_pred`` are decisions or scores.
+    greater_is_better : bool
+        The direction of improvement.
+    needs_groups : bool
+        Whether it compares groups. The others take ``sensitive_features`` too, and ignore it.
+    """
+
+    name: str
+    function: Callable[..., float]
+    kind: Literal["label", "score"]
+    greater_is_better: bool
+    needs_groups: bool = True
+
+
+METRICS: dict[str, Metric] = {}
+"""All metrics by name."""
+
+
+def register(
+    kind: Literal["label", "score"], *, greater_is_better: bool, needs_groups: bool
+) -> Callable[[Function], Function]:
+    """Return a decorator that lists a function in ``METRICS`` under its own name."""
+
+    def listed(function: Function) -> Function:
+        name = function.__name__
+        METRICS[name] = Metric(name, function, kind, greater_is_better, needs_groups)
+        return function
+
+    return listed
+
+
+def get_metric(name: str) -> Metric:
+    """Return the metric of that name; an unknown one is an error that lists the known."""
+    check_choice("metric", name, METRICS)
+    return METRICS[name]
+
+
+def find_metric(argument: str, metric: Any, *, greater_is_better: bool, needs_groups: bool) -> Metric:
+    """Resolve a name, a Metric or a function.
+
+    A function that is not in ``METRICS`` is taken to compare scores, and to be as the keywords say.
+    """
+    if isinstance(metric, str):
+        check_choice(argument, metric, METRICS)
+        return METRICS[metric]
+    if isinstance(metric, Metric):
+        return metric
+    if not callable(metric):
+        raise TypeError(f"{argument} is a {type(metric).__name__}; allowed are a name, a Metric and a function")
+    for known in METRICS.values():
+        if known.function is metric:
+            return known
+    return Metric(getattr(metric, "__name__", repr(metric)), metric, "score", greater_is_better, needs_groups)

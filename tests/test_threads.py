@@ -1,0 +1,80 @@
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from otfairboost.threads import MAX_CHUNKS, MIN_CHUNK, RowChunks, count_threads
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, MIN_CHUNK, MIN_CHUNK + 1, 100_000, 16 * MIN_CHUNK + 1, 1_234_567])
+def test_chunks_cover_every_row_once_and_do_not_depend_on_the_threads(n_rows):
+    bounds = RowChunks(n_rows).bounds
+    covered = np.concatenate([np.arange(start, stop) for start, stop in bounds]) if bounds else np.empty(0)
+    assert (covered == np.arange(n_rows)).all()
+    assert len(covered) == n_rows
+    assert len(bounds) <= MAX_CHUNKS
+    assert all(RowChunks(n_rows, n_jobs).bounds == bounds for n_jobs in (2, 3, 64))
+    assert len(RowChunks(n_rows)) == len(bounds)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5, 64])
+def test_every_chunk_is_worked_off_once(n_jobs):
+    calls = []
+    with RowChunks(100_000, n_jobs) as chunks:
+        for _ in range(3):
+            chunks.run(lambda index, start, stop: calls.append((index, start, stop)))
+        expected = [(index, *bound) for index, bound in enumerate(chunks.bounds)]
+    assert sorted(calls) == sorted(3 * expected)
+
+
+def test_threads_work_at_the_same_time():
+    """Two chunks that wait for one another can only both finish on two threads."""
+    meeting = threading.Barrier(2, timeout=10)
+    with RowChunks(2 * MIN_CHUNK, 2) as chunks:
+        chunks.run(lambda *_: meeting.wait())
+    assert chunks.n_threads == 2
+
+
+def test_no_more_threads_than_chunks_and_none_for_a_single_one():
+    assert RowChunks(3 * MIN_CHUNK, 64).n_threads == 3
+    names = []
+    RowChunks(100_000, 1).run(lambda *_: names.append(threading.current_thread()))
+    assert set(names) == {threading.current_thread()}
+    RowChunks(0, 4).run(lambda *_: pytest.fail("there are no rows"))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("bad", [0, 3, 7])
+def test_an_error_in_a_chunk_is_raised(n_jobs, bad):
+    def work(index, start, stop):
+        time.sleep(0.001)
+        if index == bad:
+            raise ZeroDivisionError(f"chunk {index}")
+
+    with RowChunks(8 * MIN_CHUNK, n_jobs) as chunks, pytest.raises(ZeroDivisionError, match=f"^chunk {bad}$"):
+        chunks.run(work)
+
+
+def test_closing_lets_the_threads_go_and_running_again_starts_new_ones():
+    def own():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("otfairboost")]
+
+    before = len(own())
+    chunks = RowChunks(100_000, 3)
+    assert len(own()) == before
+    for _ in range(2):
+        chunks.run(lambda *_: time.sleep(0.001))
+        assert len(own()) > before
+        chunks.close()
+        chunks.close()
+        assert len(own()) == before
+
+
+def test_number_of_threads(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3, 4, 5}, raising=False)
+    asked = {None: 6, 0: 6, 1: 1, 4: 4, 9: 9, -1: 6, -2: 5, -6: 1, -20: 1}
+    assert {n_jobs: count_threads(n_jobs) for n_jobs in asked} == asked
+    monkeypatch.delattr("os.sched_getaffinity")
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert count_threads(None) == 1

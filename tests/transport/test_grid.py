@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otfairboost.threads import RowChunks
+from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins, robust_grid, unit_grid
+from otfairboost.transport.histogram import ScoreBinner
+
+
+def alone(array):
+    return array
+
+
+def bins_of(score, grid):
+    """Each score's bin, as rows are binned during training."""
+    binner = ScoreBinner(np.zeros(len(score), np.int16), np.empty(0, np.float32), 1)
+    histogram = binner.bin(score, grid, RowChunks(len(score)))
+    assert histogram[0, :, 0].sum() == len(score)
+    return binner.bins.astype(int)
+
+
+def make_grid(make, score, n_bins, reduce=alone):
+    return make(score, n_bins, RowChunks(len(score)), reduce)
+
+
+EXTREMES = np.array([0.0, 5e-324, 1e-310, 1e-12, 0.5, 1 - 1e-16, 1.0])
+HUGE = np.array([-1e300, -1e18, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 1.0, 1e18, 1e300, 1.7e308])
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(1, 1024), (8000, 1024), (80_000, 10_000), (10**7, 16384)])
+def test_default_bins(n_rows, expected):
+    assert default_bins(n_rows) == expected
+
+
+@pytest.mark.parametrize("n_bins", [MIN_BINS, 100, 1024, MAX_BINS])
+@pytest.mark.parametrize(("make", "extremes"), [(unit_grid, EXTREMES), (robust_grid, HUGE)])
+def test_every_score_lands_on_the_grid_in_order(make, extremes, n_bins):
+    rng = np.random.default_rng(0)
+    score = np.concatenate([extremes, rng.random(5000)])
+    grid = make_grid(make, score, n_bins)
+    assert 1 <= grid.n_bins <= n_bins
+    bins = bins_of(score, grid)
+    assert bins.min() >= 0
+    assert bins.max() < grid.n_bins
+    assert (np.diff(bins[np.argsort(score, kind="stable")]) >= 0).all()
+
+
+@pytest.mark.parametrize("make", [unit_grid, robust_grid])
+@pytest.mark.parametrize("score", [np.full(50, 0.3), np.array([0.7]), np.empty(0), np.array([0.0] * 40 + [1.0])])
+def test_grids_of_few_distinct_scores(make, score):
+    grid = make_grid(make, score, 64)
+    bins = bins_of(score, grid)
+    assert len(np.unique(bins)) == len(np.unique(score))
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e200, max_value=1e200), min_size=1),
+    st.sampled_from([16, 1024]),
+)
+def test_bins_are_monotone_in_the_score(score, n_bins):
+    score = np.sort(np.array(score))
+    grid = make_grid(robust_grid, score, n_bins)
+    bins = bins_of(score, grid)
+    assert (np.diff(bins) >= 0).all()
+    assert bins[-1] < grid.n_bins
+
+
+def test_bins_are_fine_where_the_rows_are():
+    """10,000 rows within a thousandth: half of the bins follow them, where even bins would put 500 into each."""
+    rng = np.random.default_rng(1)
+    score = np.concatenate([0.5 + 1e-3 * rng.random(10_000), rng.random(100)])
+    counts = np.bincount(bins_of(score, make_grid(unit_grid, score, 16384)))
+    assert counts.max() < 20
+    assert np.bincount((score * 16384).astype(int)).max() > 500
+
+
+def test_outliers_do_not_coarsen_the_grid():
+    rng = np.random.default_rng(2)
+    bulk = rng.normal(size=20_000)
+    with_outliers = np.concatenate([bulk, [1e9, -1e12, 1e300]])
+    used = [
+        len(np.unique(bins_of(score, make_grid(robust_grid, score, 2500))[:20_000])) for score in (bulk, with_outliers)
+    ]
+    assert used[1] > 0.95 * used[0]
+    assert used[0] > 1500
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e6, 1.0), (0.0, 1e-9), (-3e4, 1e5)])
+def test_the_grid_follows_location_and_scale(shift, scale):
+    score = np.random.default_rng(3).normal(size=5000)
+    used = [
+        len(np.unique(bins_of(moved, make_grid(robust_grid, moved, 1024)))) for moved in (score, shift + scale * score)
+    ]
+    assert abs(used[1] - used[0]) < 0.02 * used[0]
+
+
+def test_workers_that_sum_their_counts_get_one_grid():
+    rng = np.random.default_rng(4)
+    score = rng.beta(2, 5, 3000)
+    whole = make_grid(unit_grid, score, 1024)
+    gathered = []
+    for part in np.split(score, [700, 1900]):
+        make_grid(unit_grid, part, 1024, lambda counts: gathered.append(counts) or counts)
+    for part in np.split(score, [700, 1900]):
+        grid = make_grid(unit_grid, part, 1024, lambda counts: sum(gathered))
+        assert (grid.starts == whole.starts).all()

@@ -1,0 +1,188 @@
+"""Binned transport, through the penalty's own tables where rows are concerned."""
+
+import numpy as np
+import pytest
+from oracles import rational_map
+from scipy import stats
+
+from otfairboost.criteria import Strata
+from otfairboost.groups import Groups
+from otfairboost.penalty import Penalty, plan_comparisons
+from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
+from otfairboost.threads import RowChunks
+from otfairboost.transport import measure_sample, transport_image, transport_map
+from otfairboost.transport.grid import default_bins
+from otfairboost.transport.histogram import ScoreBinner, carry_image, read_cell, slopes_of
+
+PROBABILITY = ScoreMap(LOGISTIC, 1.0, 0.0)
+UNWEIGHTED = np.empty(0, np.float32)
+
+
+def binned_map(x, y, score_map, *, x_weight=None, y_weight=None, n_bins=None, n_jobs=1):
+    """Where the histogram moves the rows of x, and those of y."""
+    score = np.concatenate([x, y])
+    codes = np.repeat(np.array([0, 1], np.int32), [len(x), len(y)])
+    weight = UNWEIGHTED if x_weight is None else np.concatenate([x_weight, y_weight]).astype(np.float32)
+    everyone = Strata(np.zeros(len(score), np.int32), ("all rows",))
+    plan = plan_comparisons(Groups(codes, ("x", "y")), everyone, weight, "equal")
+    penalty = Penalty(plan, score_map, n_bins=n_bins or default_bins(len(score)))
+    with RowChunks(len(score), n_jobs) as chunks:
+        image = penalty.targets(score, chunks)
+    return image[: len(x)], image[len(x) :]
+
+
+def quantiles(distribution, n):
+    return distribution.ppf((np.arange(n) + 0.5) / n)
+
+
+SMOOTH = [
+    pytest.param(stats.beta(2, 5), stats.beta(3, 3), PROBABILITY, id="beta"),
+    pytest.param(stats.uniform(), stats.beta(1.5, 1), PROBABILITY, id="uniform"),
+    pytest.param(stats.norm(0, 1), stats.norm(1, 2), IDENTITY_SCORE, id="normal"),
+    pytest.param(stats.cauchy(0, 1), stats.cauchy(1, 2), IDENTITY_SCORE, id="cauchy"),
+    pytest.param(stats.lognorm(2), stats.lognorm(2, scale=2.7), IDENTITY_SCORE, id="lognormal"),
+]
+
+
+def relative_error(x, y, score_map):
+    """The error of every row's image at default bins, as a share of the score range."""
+    span = max(x.max(), y.max()) - min(x.min(), y.min())
+    to_y, to_x = binned_map(x, y, score_map)
+    return np.concatenate([np.abs(to_y - transport_map(x, y)), np.abs(to_x - transport_map(y, x))]) / span
+
+
+@pytest.mark.parametrize(("first", "second", "score_map"), SMOOTH)
+def test_error_on_smooth_densities_at_default_bins(first, second, score_map):
+    """Evenly spread quantiles, so that the exact map is as smooth as the densities: 1e-3 of the range everywhere.
+
+    This holds at 200,000 rows. Fewer rows have fewer bins by default, and err by up to 4e-3 (5,000 rows).
+    """
+    assert relative_error(quantiles(first, 110_000), quantiles(second, 90_000), score_map).max() <= 1e-3
+
+
+@pytest.mark.xfail(reason="two close rows of a bin whose exact images are far apart both get the mean of these")
+def test_error_on_random_samples_at_default_bins():
+    """The same on a random sample, whose exact map jumps in the tails: not reached (5e-5 of the rows miss it)."""
+    rng = np.random.default_rng(0)
+    error = relative_error(rng.normal(0, 1, 110_000), rng.normal(1, 2, 90_000), IDENTITY_SCORE)
+    assert error.max() <= 1e-3
+
+
+@pytest.mark.parametrize(("first", "second", "score_map"), SMOOTH)
+def test_images_of_random_samples_are_as_the_exact_ones_nearby(first, second, score_map):
+    """What does hold on any sample: a row lands within the exact images of its bin and the two next to it.
+
+    A bin's image is the mean of its rows' exact ones, and a row is moved from there along the line through the
+    neighbouring bins, by less than these are apart. The target's own bins add less than 1e-3 of the range.
+    """
+    rng = np.random.default_rng(0)
+    x, y = (np.sort(d.rvs(n, random_state=rng)) for d, n in ((first, 110_000), (second, 90_000)))
+    both = np.concatenate([x, y])
+    grid = score_map.make_grid(both, default_bins(len(both)), RowChunks(len(both)), lambda array: array)
+    binner = ScoreBinner(np.zeros(len(x), np.int16), UNWEIGHTED, 1)
+    binner.bin(x, grid, RowChunks(len(x)))
+    starts = np.flatnonzero(np.diff(binner.bins.astype(int), prepend=-1))
+    exact = transport_map(x, y)
+    low, high = np.minimum.reduceat(exact, starts), np.maximum.reduceat(exact, starts)
+    low, high = np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])  # the map is monotone
+    slack = high - low + 1e-3 * np.ptp(both)
+    bin_of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
+    to_y, _ = binned_map(x, y, score_map)
+    assert (to_y >= (low - slack)[bin_of_row]).all()
+    assert (to_y <= (high + slack)[bin_of_row]).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("score_map", [PROBABILITY, IDENTITY_SCORE])
+def test_distinct_values_with_bins_of_their_own_get_their_exact_image(score_map, weighted):
+    rng = np.random.default_rng(1)
+    levels = np.sort(rng.choice(1000, 120, replace=False)) / 1000 + 0.0005
+    x, y = rng.choice(levels, 700), rng.choice(levels, 600)
+    a = rng.integers(1, 6, 700) if weighted else np.ones(700)
+    b = rng.integers(1, 6, 600) if weighted else np.ones(600)
+    to_y, to_x = binned_map(x, y, score_map, x_weight=a, y_weight=b, n_bins=16384)
+    np.testing.assert_allclose(to_y, rational_map(x, y, a, b), atol=1e-10)
+    np.testing.assert_allclose(to_x, rational_map(y, x, b, a), atol=1e-10)
+
+
+def test_rows_of_a_shared_bin_keep_their_mean_image():
+    """Rows that share a bin are moved to the right place on average, here onto 16 distinct values."""
+    rng = np.random.default_rng(2)
+    x, y = rng.random(500), rng.choice(np.arange(16) / 16 + 0.01, 400)
+    to_y, _ = binned_map(x, y, PROBABILITY, n_bins=1024)
+    assert np.mean(to_y) == pytest.approx(np.mean(y), abs=1e-12)
+    exact = transport_map(x, y)
+    cells = (x * 256).astype(int)  # of the grid: bins do not cross them
+    for cell in np.unique(cells):
+        assert to_y[cells == cell].mean() == pytest.approx(exact[cells == cell].mean(), abs=1e-10)
+
+
+def test_outliers_do_not_spoil_the_map_of_the_bulk():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=12_000), 0.5 + 2 * rng.normal(size=10_000)
+
+    def bulk_error(x, y):
+        return np.abs(binned_map(x, y, IDENTITY_SCORE)[0] - transport_map(x, y))[:12_000].mean()
+
+    with_outliers = bulk_error(np.append(x, [1e12, -1e15, 1e300]), np.append(y, [-1e12, 1e200]))
+    assert with_outliers <= 1.2 * bulk_error(x, y)
+
+
+@pytest.mark.parametrize("score_map", [PROBABILITY, IDENTITY_SCORE])
+def test_histograms_of_parts_add_up(score_map):
+    """What workers sum is what one machine would have counted, and gives the same map."""
+    rng = np.random.default_rng(4)
+    n = 6000
+    score = rng.random(n)
+    cell, weight = rng.integers(-1, 3, n).astype(np.int16), rng.exponential(size=n).astype(np.float32)
+    grid = score_map.make_grid(score, 1024, RowChunks(n), lambda array: array)
+
+    def count(rows):
+        return ScoreBinner(cell[rows], weight[rows], 3).bin(score[rows], grid, RowChunks(len(rows)))
+
+    whole = count(np.arange(n))
+    parts = np.array_split(rng.permutation(n), 5)
+    summed = sum(count(part) for part in parts)
+    np.testing.assert_allclose(summed, whole, rtol=1e-12)
+    np.testing.assert_allclose(whole[..., 0].sum(axis=1), np.bincount(cell[cell >= 0], weight[cell >= 0]), rtol=1e-12)
+    for one, other in ((0, 1), (1, 2), (2, 0)):
+        images = [transport_image(read_cell(total[one]), read_cell(total[other])) for total in (whole, summed)]
+        np.testing.assert_allclose(images[1], images[0], atol=1e-12)
+    reduced = ScoreBinner(cell[parts[0]], weight[parts[0]], 3, lambda _: summed)
+    assert reduced.bin(score[parts[0]], grid, RowChunks(len(parts[0]))) is summed
+
+
+def test_a_cell_holds_the_bins_masses_and_means():
+    histogram = np.array([[0.0, 0.0], [2.0, 0.5], [0.0, 0.0], [6.0, 4.5]])
+    measure = read_cell(histogram)
+    assert measure.mass.tolist() == [0.0, 0.25, 0.0, 0.75]
+    assert measure.atoms[[1, 3]].tolist() == [0.25, 0.75]
+
+
+def test_rows_of_no_cell_count_nowhere_and_a_smaller_grid_reuses_the_buffer():
+    score = np.array([0.1, 0.2, 0.9])
+    binner = ScoreBinner(np.array([0, -1, 0], np.int16), UNWEIGHTED, 1)
+    for n_bins in (1024, 64, 1024):
+        grid = PROBABILITY.make_grid(score, n_bins, RowChunks(3), lambda array: array)
+        histogram = binner.bin(score, grid, RowChunks(3))
+        assert histogram.shape == (1, grid.n_bins, 2)
+        assert histogram[..., 0].sum() == 2.0
+        assert histogram[..., 1].sum() == pytest.approx(1.0)
+
+
+def test_slopes_are_those_of_lines_through_neighbouring_atoms():
+    measure = measure_sample([0.0, 1.0, 3.0, 4.0]).measure
+    np.testing.assert_allclose(slopes_of(measure, np.array([0.0, 2.0, 3.0, 9.0])), [0, 1, 7 / 3, 0])
+    carried = carry_image(measure, np.array([0.0, 2.0, 3.0, 9.0]), measure._replace(atoms=measure.atoms + 0.3))
+    np.testing.assert_allclose(carried, [0, 2.3, 3.7, 9])
+
+
+@pytest.mark.parametrize("score_map", [PROBABILITY, IDENTITY_SCORE])
+def test_images_are_bit_identical_for_every_number_of_threads(score_map):
+    rng = np.random.default_rng(5)
+    x, y = rng.random(40_000), rng.random(30_000) ** 2
+    a, b = rng.exponential(size=40_000), rng.exponential(size=30_000)
+    one = binned_map(x, y, score_map, x_weight=a, y_weight=b, n_jobs=1)
+    for n_jobs in (2, 3, 5):
+        several = binned_map(x, y, score_map, x_weight=a, y_weight=b, n_jobs=n_jobs)
+        assert all((part == other).all() for part, other in zip(one, several, strict=True))
