@@ -120,7 +120,9 @@ def estimate(scores: list[np.ndarray], transport: str, ties: str) -> list[Deriva
     everyone = stratify("demographic_parity", Target(np.zeros(n_rows), classes=(0, 1)))
     plan = plan_comparisons(groups, everyone, np.empty(0, np.float32), "equal")
     score_map = ScoreMap(LOGISTIC, 1.0, 0.0)
-    penalty = Penalty(plan, score_map, transport=transport, ties=ties, bandwidth=0.1, n_bins=default_bins(n_rows))
+    penalty = Penalty(
+        plan, score_map, transport=transport, ties=ties, bandwidth=0.1, n_bins=default_bins(n_rows, plan.n_cells)
+    )
     gradient, hessian = np.zeros(n_rows), np.zeros(n_rows)
     with RowChunks(n_rows) as chunks:
         penalty.prepare(score, chunks).add(0, n_rows, 1.0, HessianForm(1.0, paper=True), gradient, hessian)

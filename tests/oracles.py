@@ -50,7 +50,9 @@ def rational_atoms(values, weight=None):
     """Return {value: mass}, ascending, in rational arithmetic; values of zero weight left out."""
     weight = [1] * len(values) if weight is None else weight
     mass = {}
-    for value, w in zip(map(Fraction, np.asarray(values, float)), map(Fraction, np.asarray(weight, float)), strict=True):
+    for value, w in zip(
+        map(Fraction, np.asarray(values, float)), map(Fraction, np.asarray(weight, float)), strict=True
+    ):
         if w > 0:
             mass[value] = mass.get(value, Fraction(0)) + w
     total = sum(mass.values())
@@ -135,10 +137,7 @@ def mixed_hessian(function, values, step):
 def central_gradient(function, values, step=1e-5):
     """Return the gradient by central differences."""
     return np.array(
-        [
-            (function(move(values, i, step)) - function(move(values, i, -step))) / (2 * step)
-            for i in range(len(values))
-        ]
+        [(function(move(values, i, step)) - function(move(values, i, -step))) / (2 * step) for i in range(len(values))]
     )
 
 

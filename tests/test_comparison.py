@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from oracles import group_distance, pot_distance, rational_map
 
+from oracles import group_distance, pot_distance, rational_map
 from otfairboost.comparison import MULTI_GROUP, GroupMeasures, Transport, distance, needs_rests, pulls
 from otfairboost.transport import measure_sample, mix, transport_image
-from otfairboost.transport.exact import carry_image
+from otfairboost.transport.exact import extend_image
 
-EXACT = Transport(transport_image, carry_image)
+EXACT = Transport(transport_image, extend_image)
 
 
 def make_stratum(seed, n_groups, *, equal_sizes=False):
@@ -62,7 +62,7 @@ def test_two_groups_are_compared_in_one_way():
 @pytest.mark.parametrize("multi_group", MULTI_GROUP)
 def test_the_general_rules_contain_that_of_two_groups(multi_group):
     """A third group whose share and weight vanish leaves the first two alone."""
-    samples, stratum = make_stratum(0, 2)
+    _, stratum = make_stratum(0, 2)
     ghost = 1e-13
     groups = [*stratum.groups, measure_sample([0.3]).measure]
     weights = np.append(stratum.weights, ghost)

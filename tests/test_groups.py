@@ -242,7 +242,7 @@ def test_what_cannot_be_groups(features, kind, message):
 
 def test_the_limit_counts_intersections():
     rows = [(i, j) for i in range(8) for j in range(8)]
-    with pytest.raises(ValueError, match="^sensitive_features has 64 distinct values, at most 50 make sense"):
+    with pytest.raises(ValueError, match=r"^sensitive_features has 64 distinct values, at most 50 make sense"):
         encode_groups(rows)
     assert len(encode_groups(rows[:MAX_GROUPS]).labels) == MAX_GROUPS
     assert len(encode_groups(np.random.default_rng(0).integers(0, 50, 1000)).labels) == 50

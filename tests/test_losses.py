@@ -1,9 +1,9 @@
 import lightgbm as lgb
 import numpy as np
 import pytest
-from oracles import central_gradient
 from scipy import optimize
 
+from oracles import central_gradient
 from otfairboost.losses import AbsoluteError, HuberLoss, LogLoss, SquaredError
 
 UNWEIGHTED = np.empty(0, np.float32)
@@ -93,7 +93,9 @@ def test_the_initial_score_minimises_the_loss(name, weighted):
     loss = LOSSES[name]
     y, _, weight = rows(name, n=301)
     weight = weight if weighted else UNWEIGHTED
-    best = optimize.minimize_scalar(lambda raw: loss.value(y, np.full(301, raw), weight), bounds=(-5, 5), method="bounded")
+    best = optimize.minimize_scalar(
+        lambda raw: loss.value(y, np.full(301, raw), weight), bounds=(-5, 5), method="bounded"
+    )
     assert loss.value(y, np.full(301, loss.initial_score(y, weight)), weight) <= best.fun + 1e-9
     assert loss.initial_score(y, weight) == pytest.approx(best.x, abs=2e-2)
 
@@ -120,7 +122,9 @@ def test_probabilities():
     raw = np.array([-1e308, -800.0, -1.0, 0.0, 1.0, 40.0, 800.0])
     response = np.empty(7)
     assert LogLoss().write_response(raw, 0.5, response)
-    np.testing.assert_allclose(response, [0, 0, 1 / (1 + np.exp(0.5)), 1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(-1.5)), 1, 1])
+    np.testing.assert_allclose(
+        response, [0, 0, 1 / (1 + np.exp(0.5)), 1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(-1.5)), 1, 1]
+    )
     gradient, hessian = derivatives(LogLoss(), np.float32([0, 1, 0, 1, 0, 1, 1]), raw)
     assert np.isfinite(gradient).all()
     assert (hessian >= 0).all()

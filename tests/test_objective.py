@@ -3,10 +3,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from objectives import UNWEIGHTED, Rows, make_objective, make_penalty, make_rows
-from oracles import central_gradient, score_of, slow_penalty
 from scipy.special import expit
 
+from objectives import UNWEIGHTED, Rows, make_objective, make_penalty, make_rows
+from oracles import central_gradient, score_of, slow_penalty
 from otfairboost.losses import AbsoluteError, HuberLoss, LogLoss, SquaredError
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import HessianForm
@@ -112,7 +112,9 @@ def test_fairness_weight_does_not_depend_on_the_number_of_rows(weighted, transpo
         np.testing.assert_allclose(ours, np.concatenate([expected] * 3), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(thrice.value(repeated.raw), once.value(rows.raw), rtol=1e-6)
     if weighted:
-        heavy = make_objective(rows._replace(weight=50 * rows.weight), fairness_weight=7.0, transport=transport, n_bins=4096)
+        heavy = make_objective(
+            rows._replace(weight=50 * rows.weight), fairness_weight=7.0, transport=transport, n_bins=4096
+        )
         for ours, expected in zip(heavy.derivatives(rows.raw), once.derivatives(rows.raw), strict=True):
             np.testing.assert_allclose(ours, 50 * expected, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(heavy.value(rows.raw), once.value(rows.raw), rtol=1e-6)
@@ -161,7 +163,9 @@ def test_results_are_bit_identical_for_every_number_of_threads(transport):
     results = []
     for n_jobs in (1, 2, 3, 5):
         objective = make_objective(rows, transport=transport, fairness="equalized_odds", focus=8.0, n_jobs=n_jobs)
-        results.append((*(part.copy() for part in objective.derivatives(rows.raw)), np.array(objective.value(rows.raw))))
+        results.append(
+            (*(part.copy() for part in objective.derivatives(rows.raw)), np.array(objective.value(rows.raw)))
+        )
         objective.close()
     for several in results[1:]:
         assert all((ours == one).all() for ours, one in zip(several, results[0], strict=True))
@@ -181,11 +185,19 @@ def test_raw_predictions_that_are_not_finite_stop_training(bad, classification, 
     broken = rows.raw.copy()
     broken[17] = bad
     message = (
-        "raw predictions became NaN or infinite at iteration 3: training diverged. Lower learning_rate or "
+        "became NaN or infinite at iteration 3: training diverged. Lower learning_rate or "
         "fairness_weight (now 2.5), raise fairness_hessian (now a factor of 0.4), or set max_delta_step or reg_lambda"
     )
-    with pytest.raises(FloatingPointError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(FloatingPointError, match=f" {re.escape(message)}$"):
         objective.derivatives(broken)
+
+
+@pytest.mark.parametrize("transport", ["exact", "histogram"])
+def test_derivatives_that_overflow_stop_training(transport):
+    rows = make_rows(10)
+    objective = make_objective(rows, classification=False, fairness_weight=1e40, transport=transport)
+    with pytest.raises(FloatingPointError, match="became NaN or infinite at iteration 0: training diverged"):
+        objective.derivatives(rows.raw)
 
 
 @pytest.mark.parametrize("transport", ["exact", "histogram", "kde"])
@@ -241,18 +253,20 @@ def two_shifted_groups(n=400):
     return Rows(2 * signal, y, groups, UNWEIGHTED)
 
 
-BLIND = "where all scores are equal and saturated the penalty has neither slope nor curvature: a blind first step"
-SWAP = "min(1, 2 * 1.0) = 1 lets both groups go all the way to where the other one was; steep scores then saturate"
+# A saturated score has next to no slope, so that the penalty does not see log-loss steps that carry rows across the
+# threshold: at the start, where all scores are equal and saturated, and later where rows lie far out.
+SATURATED = "log-loss steps of rows with saturated scores cross the threshold unseen by the penalty"
 
 
 def stability_cases(unstable):
-    """Every configuration; ``unstable`` says why the objective rises at (focus, learning rate), where it is known to."""
+    """Every configuration; ``unstable`` are pairs (focus, learning rate) at which the objective is known to rise."""
     return [
         pytest.param(
             focus, rate, weight, transport,
-            marks=[pytest.mark.xfail(reason=unstable[focus, rate])] if (focus, rate) in unstable else [],
+            marks=[pytest.mark.xfail(reason=SATURATED)] if (focus, rate) in unstable else [],
         )
-        for focus, rate, weight, transport in product([1.0, 8.0], [0.05, 0.3, 1.0], [5.0, 100.0], ["exact", "histogram"])
+        for focus, rate in product([1.0, 8.0], [0.05, 0.3, 1.0])
+        for weight, transport in product([5.0, 100.0], ["exact", "histogram"])
     ]  # fmt: skip
 
 
@@ -261,7 +275,7 @@ def initial_scores(rows):
 
 
 @pytest.mark.parametrize(
-    ("focus", "learning_rate", "fairness_weight", "transport"), stability_cases({(8.0, 0.3): BLIND, (8.0, 1.0): BLIND})
+    ("focus", "learning_rate", "fairness_weight", "transport"), stability_cases([(8.0, 0.3), (8.0, 1.0)])
 )
 def test_boosting_from_the_initial_score_is_stable(focus, learning_rate, fairness_weight, transport):
     rows = two_shifted_groups()
@@ -270,9 +284,7 @@ def test_boosting_from_the_initial_score_is_stable(focus, learning_rate, fairnes
     assert (np.diff(path) < 1e-6).all()
 
 
-@pytest.mark.parametrize(
-    ("focus", "learning_rate", "fairness_weight", "transport"), stability_cases({(8.0, 1.0): SWAP})
-)
+@pytest.mark.parametrize(("focus", "learning_rate", "fairness_weight", "transport"), stability_cases([(8.0, 1.0)]))
 def test_boosting_from_an_unfair_model_is_stable(focus, learning_rate, fairness_weight, transport):
     """From scores that are good and far apart, as when a plain model is trained further."""
     rows = two_shifted_groups()

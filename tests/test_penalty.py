@@ -1,11 +1,11 @@
 import re
-import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logit
+
 from objectives import GAUSS_NEWTON, Rows, add_derivatives, make_penalty, make_rows
 from oracles import (
     central_gradient,
@@ -16,13 +16,12 @@ from oracles import (
     score_of,
     slow_penalty,
 )
-from scipy.special import logit
-
 from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
 from otfairboost.penalty import GROUP_WEIGHTINGS, TINY_GROUP, TRANSPORTS, HessianForm, Penalty, plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE
 from otfairboost.threads import RowChunks
+from workers import run_workers
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 
@@ -209,7 +208,7 @@ def test_workers_that_sum_their_histograms_have_one_penalty():
     """Three workers hold a part of the rows each; summing over them gives each part the targets of all rows."""
     rows = smooth_rows(8000, 3)
     score, score_map = score_of(rows.raw), make_penalty(rows).score_map
-    meeting, slots = threading.Barrier(3, timeout=30), [None] * 3
+    parts = np.array_split(np.random.default_rng(0).permutation(8000), 3)
 
     def work(part, reduce):
         groups = Groups(rows.groups[part].astype(np.int32), ("a", "b", "c"))
@@ -218,20 +217,8 @@ def test_workers_that_sum_their_histograms_have_one_penalty():
         penalty = Penalty(plan, score_map, n_bins=1024, reduce=reduce)
         return penalty.targets(score[part], RowChunks(len(part))), penalty.value(score[part], RowChunks(len(part)))
 
-    def worker(index, part):
-        def sum_over_workers(array):
-            slots[index] = array.copy()
-            meeting.wait()
-            total = sum(slots)
-            meeting.wait()
-            return total
-
-        return work(part, sum_over_workers)
-
     expected, value = work(np.arange(8000), lambda array: array)
-    parts = np.array_split(np.random.default_rng(0).permutation(8000), 3)
-    with ThreadPoolExecutor(3) as pool:
-        results = list(pool.map(worker, range(3), parts))
+    results = run_workers(3, lambda worker, reduce: work(parts[worker], reduce))
     for part, (targets, part_value) in zip(parts, results, strict=True):
         np.testing.assert_allclose(targets, expected[part], atol=1e-12)
         assert part_value == pytest.approx(value, rel=1e-12)
@@ -382,9 +369,7 @@ def test_a_stratum_that_lacks_a_group():
 def test_a_stratum_with_one_group_is_left_out():
     groups, strata = np.repeat([0, 1, 2, 1], 40), np.repeat([0, 0, 0, 1], 40)
     made, messages = caught(lambda: plan(groups, strata, name="eval_sensitive_features[0]"))
-    assert messages == [
-        "eval_sensitive_features[0]: no rows of group a, c where target = 1; the stratum is left out"
-    ]
+    assert messages == ["eval_sensitive_features[0]: no rows of group a, c where target = 1; the stratum is left out"]
     assert [comparison.name for comparison in made.comparisons] == ["target = 0"]
     assert made.cell.tolist() == np.repeat([0, 1, 2, -1], 40).tolist()
 
@@ -422,6 +407,6 @@ def test_nothing_to_compare(groups, strata, labels, message):
 
 def test_one_sided_derivatives_compare_two_groups():
     rows = make_rows(0, n_groups=3)
-    with pytest.raises(ValueError, match="^ties='right' compares two groups; for more groups use ties='average'$"):
+    with pytest.raises(ValueError, match=r"^ties='right' compares two groups; for more groups use ties='average'$"):
         make_penalty(rows, ties="right")
     assert Penalty(make_penalty(rows).plan, IDENTITY_SCORE).ties == "average"

@@ -33,12 +33,12 @@ class Transport(NamedTuple):
     ----------
     image : callable
         ``image(source, target)``: the transport image of each of the source's atoms.
-    carry : callable
-        ``carry(source, image, other)``: that map at the atoms of another measure.
+    extend : callable
+        ``extend(source, image)``: that map as a function that takes the atoms of other measures.
     """
 
     image: Callable[[Measure, Measure], Float]
-    carry: Callable[[Measure, Float, Measure], Float]
+    extend: Callable[[Measure, Float], Callable[[Measure], Float]]
 
 
 class Pull(NamedTuple):
@@ -81,14 +81,16 @@ def _one_vs_rest_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pul
     groups, rests, weights, shares = stratum
     own = 2.0 * shares / weights
     in_rest = 2.0 * shares / (weights.sum() - weights)
-    from_rest = [transport.image(rest, group) for rest, group in zip(rests, groups, strict=True)]
+    from_rest = [
+        transport.extend(rest, transport.image(rest, group)) for rest, group in zip(rests, groups, strict=True)
+    ]
     pulls = []
     for g, group in enumerate(groups):
         total = own[g] * transport.image(group, rests[g])
         strength = own[g]
-        for h, rest in enumerate(rests):
+        for h, image in enumerate(from_rest):
             if h != g:
-                total += in_rest[h] * transport.carry(rest, from_rest[h], group)
+                total += in_rest[h] * image(group)
                 strength += in_rest[h]
         pulls.append(Pull(float(strength), total / strength))
     return pulls

@@ -96,10 +96,14 @@ class FairObjective:
         rows = self.penalty.prepare(score, self._chunks)
         scale = self.fairness_weight * self._total
 
-        def add_penalty(_: int, start: int, stop: int) -> None:
+        def add_penalty(index: int, start: int, stop: int) -> None:
+            r = slice(start, stop)
             rows.add(start, stop, scale, self.hessian, grad, hess)
+            finite[index] = np.isfinite(grad[r]).all() and np.isfinite(hess[r]).all()
 
         self._chunks.run(add_penalty)
+        if not finite.all():  # LightGBM would find no split and end without a word, its model in ruins
+            self.raise_diverged()
         self._iteration += 1
         return grad, hess
 

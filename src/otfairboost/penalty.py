@@ -23,8 +23,7 @@ from otfairboost.scores import ScoreMap, slope_at
 from otfairboost.threads import RowChunks
 from otfairboost.transport import exact, histogram, kernels
 from otfairboost.transport.exact import Ties, row_images, transport_image
-from otfairboost.transport.grid import Grid
-from otfairboost.transport.histogram import ScoreBinner, read_cell, slopes_of
+from otfairboost.transport.histogram import ScoreBinner, read_cell, read_rests, slopes_of
 from otfairboost.transport.kde import smoothed_image
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
 
@@ -180,7 +179,7 @@ class Penalty:
         transport: TransportName = "histogram",
         ties: Ties = "average",
         bandwidth: float = 0.1,
-        n_bins: int = 16384,
+        n_bins: int = 24576,
         reduce: Callable[[Float], Float] = lambda array: array,
     ) -> None:
         if ties != "average" and any(len(comparison.cells) > 2 for comparison in plan.comparisons):
@@ -190,11 +189,11 @@ class Penalty:
         self.multi_group = multi_group
         self.transport = transport
         self.ties = ties
-        self.n_bins = n_bins
-        self.reduce = reduce
         image = partial(smoothed_image, bandwidth=bandwidth) if transport == "kde" else transport_image
-        self._transport = Transport(image, (exact if transport == "exact" else histogram).carry_image)
-        self._binner = ScoreBinner(plan.cell, plan.weight, plan.n_cells, reduce)
+        self.n_bins = n_bins
+        self._transport = Transport(image, (exact if transport == "exact" else histogram).extend_image)
+        self._binner = ScoreBinner(plan.cell, plan.weight, plan.n_cells, score_map.make_grid, n_bins, reduce)
+        self._table = np.empty((plan.n_cells, 0, 4))
         self._strength = np.zeros(plan.n_cells)
 
     def value(self, score: Float, chunks: RowChunks) -> float:
@@ -202,8 +201,7 @@ class Penalty:
         if self.transport == "exact":
             measured = [(comparison, stratum) for comparison, stratum, *_ in self._exact_strata(score)]
         else:
-            grid = self.score_map.make_grid(score, self.n_bins, chunks, self.reduce)
-            measured = list(self._binned_strata(score, grid, chunks))
+            measured = list(self._binned_strata(self._binner.bin(score, chunks)))
         return sum(comparison.share * distance(self.multi_group, stratum) for comparison, stratum in measured)
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
@@ -216,21 +214,19 @@ class Penalty:
         """Return where the penalty pulls each row's score; rows that are not compared stay."""
         return score - self.prepare(score, chunks).gaps()
 
-    def _binned_strata(self, score: Float, grid: Grid, chunks: RowChunks) -> Iterator[tuple[Comparison, GroupMeasures]]:
-        total = self._binner.bin(score, grid, chunks)
+    def _binned_strata(self, total: Float) -> Iterator[tuple[Comparison, GroupMeasures]]:
         for comparison in self.plan.comparisons:
             cells = total[list(comparison.cells)]
-            rests: list[Measure] = []
-            if needs_rests(self.multi_group, len(cells)):
-                # Summed anew for each group: subtracting a group from the total would leave dust in empty bins.
-                rests = [read_cell(np.delete(cells, g, axis=0).sum(axis=0)) for g in range(len(cells))]
             groups = [read_cell(cell) for cell in cells]
+            rests = read_rests(cells) if needs_rests(self.multi_group, len(cells)) else []
             yield comparison, GroupMeasures(groups, rests, comparison.weights, comparison.shares)
 
     def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
-        grid = self.score_map.make_grid(score, self.n_bins, chunks, self.reduce)
-        table = np.empty((self.plan.n_cells, grid.n_bins, 4))
-        for comparison, stratum in self._binned_strata(score, grid, chunks):
+        total = self._binner.bin(score, chunks)
+        if self._table.shape[1] < total.shape[1]:
+            self._table = np.empty((*total.shape[:2], 4))
+        table = self._table[:, : total.shape[1]]
+        for comparison, stratum in self._binned_strata(total):
             for cell, group, pull in zip(
                 comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
             ):

@@ -1,14 +1,13 @@
 """Scores: what the penalty compares, as a function of the response (a probability, or a prediction)."""
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from otfairboost.transport.grid import Grid, robust_grid, unit_grid
+from otfairboost.transport.grid import MakeGrid, robust_grid, unit_grid
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
@@ -71,7 +70,7 @@ class ScoreMap(NamedTuple):
         return slope
 
     @property
-    def make_grid(self) -> Callable[..., Grid]:
+    def make_grid(self) -> MakeGrid:
         """Return the function that makes a grid for such scores."""
         return robust_grid if self.kind == IDENTITY else unit_grid
 

@@ -143,7 +143,7 @@ class FairnessSettings:
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=default_bins(len(groups.codes)) if self.n_bins is None else int(self.n_bins),
+            n_bins=default_bins(len(groups.codes), plan.n_cells) if self.n_bins is None else int(self.n_bins),
             reduce=reduce,
         )
         y = np.ascontiguousarray(target.values, dtype=np.float32)

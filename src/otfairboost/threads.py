@@ -7,7 +7,7 @@ from itertools import count
 from types import TracebackType
 
 MIN_CHUNK = 8192
-MAX_CHUNKS = 16
+MAX_CHUNKS = 8  # each keeps a histogram of its own
 
 
 class RowChunks:

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from benchmarks.figures import Figure
 
 from benchmarks import core
-from benchmarks.figures import Figure
 
 
 def test_every_figure_is_measured_and_written(tmp_path, capsys, monkeypatch):

@@ -23,23 +23,23 @@ class Sample(NamedTuple):
         return Sample(*(column[rows] for column in self))
 
 
-def make_loans(n_rows=600, seed=0, *, groups=("blue", "green"), missing=0.05):
-    """Return a binary target that depends on the group, directly and through the features."""
+def make_loans(n_rows=600, seed=0, *, groups=("blue", "green"), missing=0.05, proxy=1.5):
+    """Return a binary target that depends on the group, which one feature tells the better the larger ``proxy`` is."""
     rng = np.random.default_rng(seed)
     code = rng.integers(len(groups), size=n_rows)
     X = rng.normal(size=(n_rows, 5))
-    X[:, 1] += 0.8 * code
+    X[:, 3] += proxy * code
     X[:, 4] = rng.integers(0, 6, size=n_rows)
-    raw = X[:, 0] - 0.5 * X[:, 1] * X[:, 2] + 0.9 * code + 0.5 * np.isin(X[:, 4], [1, 3]) - 0.9
+    raw = X[:, 0] - 0.5 * X[:, 1] * X[:, 2] + 1.5 * code + 0.5 * np.isin(X[:, 4], [1, 3]) - 0.6 * len(groups)
     y = (raw + rng.logistic(size=n_rows) > 0).astype(np.int64)
     X[:, :4][rng.random((n_rows, 4)) < missing] = np.nan
     return Sample(X, y, np.array(groups)[code], rng.integers(4, 17, size=n_rows) / 8)  # exact as float32
 
 
-def make_wages(n_rows=600, seed=0):
+def make_wages(n_rows=600, seed=0, *, proxy=1.5):
     """Return a continuous target that depends on the group."""
     rng = np.random.default_rng(seed)
-    loans = make_loans(n_rows, seed)
+    loans = make_loans(n_rows, seed, proxy=proxy)
     code = (loans.groups == "green").astype(float)
     y = 20.0 + 3.0 * np.nan_to_num(loans.X[:, 0]) + 4.0 * code + loans.X[:, 4] + rng.normal(scale=2.0, size=n_rows)
     return loans._replace(y=y)

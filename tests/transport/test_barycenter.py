@@ -5,9 +5,9 @@ import ot
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import integrate_quantile, normalise, pot_distance, rational_atoms
 from scipy import optimize
 
+from oracles import integrate_quantile, normalise, pot_distance, rational_atoms
 from otfairboost.transport import Measure, barycenter, measure_sample
 
 samples = st.lists(st.tuples(st.integers(-6, 6), st.integers(1, 5)), min_size=1, max_size=8)
@@ -98,8 +98,8 @@ def test_empty_bins_and_tiny_masses_at_the_end():
 
 def test_bad_weights():
     measures = [measure_sample([1.0]).measure, measure_sample([2.0]).measure]
-    with pytest.raises(ValueError, match="^weights must have one entry per measure: 3 weights, 2 measures$"):
+    with pytest.raises(ValueError, match=r"^weights must have one entry per measure: 3 weights, 2 measures$"):
         barycenter(measures, [1, 2, 3])
     for weights in ([1, -1], [0, 0], [np.nan, 1]):
-        with pytest.raises(ValueError, match="^weights must not be negative, and at least one must be positive$"):
+        with pytest.raises(ValueError, match=r"^weights must not be negative, and at least one must be positive$"):
             barycenter(measures, weights)

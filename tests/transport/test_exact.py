@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from oracles import (
     extrapolated_gradient,
     linear_program_distance,
@@ -13,7 +14,6 @@ from oracles import (
     rational_distance,
     rational_map,
 )
-
 from otfairboost.transport import (
     measure_sample,
     transport_cost,
@@ -21,7 +21,7 @@ from otfairboost.transport import (
     transport_map,
     wasserstein_squared,
 )
-from otfairboost.transport.exact import carry_image
+from otfairboost.transport.exact import extend_image
 
 values = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
 samples = st.lists(st.tuples(st.integers(-6, 6), st.integers(0, 5)), min_size=1, max_size=12).filter(
@@ -126,7 +126,9 @@ def test_float32_and_integer_input():
 def test_zero_weight_rows_change_nothing():
     x, y, a, b = draw(1, 30, 20, decimals=1, weighted=True)
     assert wasserstein_squared(np.append(x, 1e9), y, np.append(a, 0), b) == wasserstein_squared(x, y, a, b)
-    assert (transport_map(np.append(x, 1e9), y, np.append(a, 0), b)[:-1][a > 0] == transport_map(x, y, a, b)[a > 0]).all()
+    assert (
+        transport_map(np.append(x, 1e9), y, np.append(a, 0), b)[:-1][a > 0] == transport_map(x, y, a, b)[a > 0]
+    ).all()
 
 
 def test_atoms_of_mass_0_are_skipped_wherever_they_are():
@@ -145,11 +147,11 @@ def test_atoms_of_mass_0_are_skipped_wherever_they_are():
     assert transport_cost(with_holes(x), with_holes(y)) == pytest.approx(pot_distance([1, 2, 4], [0, 3, 8, 9]))
 
 
-def test_a_map_carried_to_a_part_of_its_sample_is_the_map():
+def test_a_map_extended_to_a_part_of_its_sample_is_the_map():
     x, y, *_ = draw(2, 40, 30, decimals=1, weighted=False)
     whole, part, target = (measure_sample(sample).measure for sample in (x, x[:11], y))
     image = dict(zip(x.tolist(), rational_map(x, y), strict=True))
-    carried = carry_image(whole, transport_image(whole, target), part)
+    carried = extend_image(whole, transport_image(whole, target))(part)
     np.testing.assert_allclose(carried, [image[atom] for atom in part.atoms.tolist()], rtol=1e-12)
 
 
@@ -178,7 +180,7 @@ def test_the_average_map_is_the_derivative_when_a_tied_block_moves_as_one(weight
     for value in np.unique(x[mass > 0]):
         block = np.flatnonzero(x == value)
         for step in (0.02, -0.02):
-            slope = extrapolated_gradient(lambda moved: pot_distance(moved, y, a, b), x, block, step)  # noqa: B023
+            slope = extrapolated_gradient(lambda moved: pot_distance(moved, y, a, b), x, block, step)
             ours = 2 * mass[block] @ (x[block] - image[block])
             assert ours == pytest.approx(slope, rel=1e-8, abs=1e-10)
 

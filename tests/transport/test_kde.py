@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from oracles import SmoothedSample, rational_map
 
+from oracles import SmoothedSample, rational_map
 from otfairboost.transport import Measure, measure_sample
 from otfairboost.transport.kde import smoothed_cdf, smoothed_image
 

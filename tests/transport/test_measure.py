@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import rational_atoms
 
+from oracles import rational_atoms
 from otfairboost.transport import Measure, measure_sample, mix
 
 rows = st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=1, max_size=12).filter(

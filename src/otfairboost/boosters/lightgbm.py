@@ -6,7 +6,6 @@ need a probability are computed outside; some parameters would be ignored withou
 (:mod:`otfairboost.boosters.lightgbm_parameters`).
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -96,8 +95,6 @@ def train_booster(
         def compute_metrics(predicted: Float, dataset: lgb.Dataset) -> list[EvalResult]:
             if objective is None:  # then LightGBM has applied the link
                 predicted = _raw_prediction(loss, predicted) - offset
-            elif not np.isfinite(predicted).all():
-                objective.raise_diverged()
             return evaluate[id(dataset)](predicted)
 
         own = [_order_results(metrics), lgb.record_evaluation(history)]
@@ -129,8 +126,6 @@ def train_booster(
             raise
         # LightGBM's own objective gives the constant model, which is fair as it is.
         return TrainedBooster(train(None), history)
-    if not _last_tree_is_finite(booster):
-        objective.raise_diverged()
     return TrainedBooster(bake(booster, objective=loss.model_line, init_score=offset), history)
 
 
@@ -159,14 +154,6 @@ def _raw_prediction(loss: Loss, response: Float) -> Float:
     if isinstance(loss, LogLoss):
         return special.logit(np.clip(response, np.finfo(np.float64).tiny, 1.0 - np.finfo(np.float64).epsneg))
     return response
-
-
-def _last_tree_is_finite(booster: lgb.Booster) -> bool:
-    """Return whether the last tree kept is: the objective has seen what all the others predict."""
-    kept = booster.best_iteration or booster.current_iteration()
-    text = booster.model_to_string(start_iteration=kept - 1, num_iteration=1)
-    values = re.findall(r"^leaf_value=(.*)$", text, flags=re.MULTILINE)
-    return all(np.isfinite(float(value)) for line in values for value in line.split())
 
 
 def _follow_learning_rate(objective: FairObjective, settings: FairnessSettings) -> Callback:

@@ -7,6 +7,7 @@ import itertools
 import logging
 import os
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,4 +188,6 @@ def _stream(file: DataFile, folder: Path) -> Iterator[bytes]:
             if announced is not None and received != int(announced):
                 raise ConnectionError(f"{received} of {announced} bytes arrived")
     except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         raise MissingDataError(_missing(file, folder, f"and cannot be downloaded ({error})")) from error

@@ -15,6 +15,7 @@ from scipy import special
 from otfairboost.boosters.lightgbm import RANKING_METRICS, EvalResult
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
+from otfairboost.groups import format_label
 from otfairboost.losses import Loss
 from otfairboost.metrics import METRICS
 from otfairboost.objective import FairObjective
@@ -213,15 +214,18 @@ class Evaluator:
     def _call(self, metric: Callable[..., Any], response: Float) -> list[EvalResult]:
         count = len(signature(metric).parameters)
         result = metric(*(self._y, response, self._weight, None)[:count])
-        return result if isinstance(result, list) else [result]
+        results = result if isinstance(result, list) else [result]
+        if not all(isinstance(one, tuple) and len(one) == 3 for one in results):
+            raise TypeError(f"eval_metric {metric!r} returned {result!r}, not (name, value, greater is better)")
+        return results
 
     def _refuse_impossible_metrics(self, rows: Rows) -> None:
         """Raise before training for metrics that these rows do not have."""
         for metric in self._metrics:
             if not isinstance(metric, str) or metric in RANKING_METRICS:
                 continue
-            if self._groups is None and needs_groups(metric):
-                raise ValueError(f"eval_metric {metric!r} needs {rows.features_name}, which is missing")
+            if needs_groups(metric):
+                self._refuse_too_few_groups(metric, rows)
             if self._threshold is None and metric in METRICS and METRICS[metric].kind == "label":
                 raise ValueError(f"eval_metric {metric!r} compares decisions, but a regressor has scores only")
             if metric in METRICS and metric not in self._native:
@@ -234,3 +238,13 @@ class Evaluator:
                     f"eval_metric {metric!r} needs a positive target, but that of {rows.name} goes down to "
                     f"{self._y.min():g}"
                 )
+
+    def _refuse_too_few_groups(self, metric: str, rows: Rows) -> None:
+        if rows.groups is None:
+            raise ValueError(f"eval_metric {metric!r} needs {rows.features_name}, which is missing")
+        present = [repr(format_label(rows.groups.labels[code])) for code in np.flatnonzero(rows.groups.counts())]
+        if len(present) < 2:
+            raise ValueError(
+                f"eval_metric {metric!r} compares groups, but {rows.features_name} holds only "
+                f"{', '.join(present) or 'missing values'}"
+            )

@@ -60,7 +60,7 @@ class EvaluationInput(NamedTuple):
 def read_column(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
     """Return a 1-D array without missing values; ``warn`` of columns that are 2-D arrays, as scikit-learn does."""
     if values is None:
-        raise ValueError(f"{name} is None; it needs one value per row")
+        raise ValueError(f"{name} should be a 1d array with one value per row, got None")
     series = nw.from_native(values, eager_only=True, series_only=True, pass_through=True)
     column = np.asarray(series.to_numpy() if isinstance(series, nw.Series) else values)
     if column.shape[1:] == (1,):
@@ -95,12 +95,12 @@ def read_numbers(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
     return column
 
 
-def read_weight(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+def read_weight(weight: Any, n_rows: int, name: str, *, other: str = "X") -> NDArray[np.float64]:
     """Return weights; empty if none are given."""
     if weight is None:
         return np.empty(0)
     column = read_numbers(weight, name).astype(np.float64)
-    check_length(column, n_rows, name)
+    check_length(column, n_rows, name, other=other)
     if (column < 0).any():
         raise ValueError(f"{name} must not be negative, got {column.min():g}")
     if not column.any():
@@ -108,12 +108,12 @@ def read_weight(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
     return column
 
 
-def read_init_score(init_score: Any, n_rows: int, name: str) -> NDArray[np.float64] | None:
+def read_init_score(init_score: Any, n_rows: int, name: str, *, other: str = "X") -> NDArray[np.float64] | None:
     """Return the raw predictions to start from."""
     if init_score is None:
         return None
     column = read_numbers(init_score, name).astype(np.float64)
-    check_length(column, n_rows, name)
+    check_length(column, n_rows, name, other=other)
     return column
 
 
@@ -141,9 +141,9 @@ def check_columns(X: Any, name: str) -> None:
 def read_features(X: Any, name: str, read_array: Callable[..., Any], *, least: int) -> Any:
     """Check X as LightGBM's estimators do: data frames go to LightGBM as they are, the rest becomes an array."""
     if not nwd.is_into_dataframe(X):
-        return read_array(X, accept_sparse=True, ensure_all_finite=False, ensure_min_samples=least)
+        X = read_array(X, accept_sparse=True, ensure_all_finite=False, ensure_min_samples=0)
     if X.shape[0] < least:
-        raise ValueError(f"{name} has {X.shape[0]} rows; at least {least} are needed")
+        raise ValueError(f"{name} has {X.shape[0]} sample(s); at least {least} are needed")
     return X
 
 
@@ -204,6 +204,16 @@ def read_evaluation_inputs(
         )
         for i, (X, y) in enumerate(pairs)
     ]
+
+
+def read_callbacks(callbacks: Any) -> list[Callable[..., Any]]:
+    """Return the callbacks as a list of their own."""
+    if callbacks is not None and not isinstance(callbacks, list | tuple | set):
+        raise TypeError(f"callbacks must be a list of functions, got {type(callbacks).__name__}")
+    for one in callbacks or ():
+        if not callable(one):
+            raise TypeError(f"callbacks must be a list of functions, but it holds {one!r}")
+    return list(callbacks or ())
 
 
 def name_evaluation_set(eval_names: Any, i: int, *, is_train: bool) -> str:

@@ -30,6 +30,7 @@ from otfairboost.estimators.inputs import (
     check_columns,
     check_length,
     name_evaluation_set,
+    read_callbacks,
     read_class_weight,
     read_evaluation_inputs,
     read_features,
@@ -237,7 +238,7 @@ class FairLGBMModel(lgb.LGBMModel):
                 settings=settings,
                 metrics=metrics,
                 evaluation_sets=evaluation_sets,
-                callbacks=callbacks or (),
+                callbacks=read_callbacks(callbacks),
                 init_model=init_model,
             )
 
@@ -308,27 +309,27 @@ class FairLGBMModel(lgb.LGBMModel):
         )
 
     def _read_evaluation_rows(self, given: EvaluationInput, i: int, train: Rows) -> Rows:
-        X = read_features(given.X, f"eval_X[{i}]", partial(check_array, input_name=f"eval_X[{i}]"), least=1)
+        X_name, features_name = f"eval_X[{i}]", f"eval_sensitive_features[{i}]"
+        X = read_features(given.X, X_name, partial(check_array, input_name=X_name), least=1)
         if X.shape[1] != train.X.shape[1]:
-            raise ValueError(f"eval_X[{i}] has {X.shape[1]} columns, but X has {train.X.shape[1]}")
+            raise ValueError(f"{X_name} has {X.shape[1]} columns, but X has {train.X.shape[1]}")
         n_rows = X.shape[0]
         target = self._read_target(given.y, like=train.target, name=f"eval_y[{i}]")
-        check_length(target.values, n_rows, f"eval_y[{i}]", other=f"eval_X[{i}]")
-        weight = read_weight(given.sample_weight, n_rows, f"eval_sample_weight[{i}]")
-        name = f"eval_sensitive_features[{i}]"
+        check_length(target.values, n_rows, f"eval_y[{i}]", other=X_name)
+        weight = read_weight(given.sample_weight, n_rows, f"eval_sample_weight[{i}]", other=X_name)
         groups = None
         if given.sensitive_features is not None:
             labels = None if train.groups is None else train.groups.labels
-            groups = encode_groups(given.sensitive_features, n_rows=n_rows, labels=labels, name=name)
+            groups = encode_groups(given.sensitive_features, n_rows=n_rows, labels=labels, name=features_name)
         return Rows(
             name=f"evaluation set {i}",
-            features_name=name,
+            features_name=features_name,
             X=X,
             target=target,
             weight=read_class_weight(given.class_weight, target, weight, f"eval_class_weight[{i}]").astype(np.float32),
             distribution_weight=weight.astype(np.float32),
             groups=groups,
-            init_score=read_init_score(given.init_score, n_rows, f"eval_init_score[{i}]"),
+            init_score=read_init_score(given.init_score, n_rows, f"eval_init_score[{i}]", other=X_name),
         )
 
     def _pose_task(self, settings: FairnessSettings, params: dict[str, Any], train: Rows, *, continued: bool) -> Task:

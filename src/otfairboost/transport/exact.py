@@ -1,5 +1,6 @@
 """Exact optimal transport between discrete measures on the line."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -25,9 +26,9 @@ def transport_image(source: Measure, target: Measure) -> NDArray[np.float64]:
     return image
 
 
-def carry_image(source: Measure, image: NDArray[np.float64], other: Measure) -> NDArray[np.float64]:
-    """Return a map, known at the source's atoms, at the atoms of another measure (linear in between)."""
-    return np.interp(other.atoms, source.atoms, image)
+def extend_image(source: Measure, image: NDArray[np.float64]) -> Callable[[Measure], NDArray[np.float64]]:
+    """Return a map, known at the source's atoms, as a function of other measures (linear between atoms)."""
+    return lambda other: np.interp(other.atoms, source.atoms, image)
 
 
 def transport_cost(source: Measure, target: Measure) -> float:

@@ -14,9 +14,9 @@ _SAMPLE = 8192
 _BINS_PER_CELL = 4
 
 
-def default_bins(n_rows: int) -> int:
-    """Return how many bins to use: up to 16384, fewer where they would hold fewer than 8 rows on average."""
-    return min(max(n_rows // 8, 1024), 16384)
+def default_bins(n_rows: int, n_cells: int) -> int:
+    """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin."""
+    return max(min(n_rows // (4 * n_cells), 131072 // n_cells, 24576), 1024)
 
 
 class Grid(NamedTuple):
@@ -41,6 +41,9 @@ class Grid(NamedTuple):
     def n_bins(self) -> int:
         """Return the number of bins."""
         return int(self.starts[-1])
+
+
+MakeGrid = Callable[[NDArray[np.float64], int, RowChunks, Callable[[NDArray[np.float64]], NDArray[np.float64]]], Grid]
 
 
 def unit_grid(

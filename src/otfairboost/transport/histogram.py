@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
-from otfairboost.transport.grid import Grid
+from otfairboost.transport.grid import MakeGrid
 from otfairboost.transport.measure import Measure
 
 Float = NDArray[np.float64]
@@ -22,12 +22,19 @@ Float = NDArray[np.float64]
 class ScoreBinner:
     """Sorts the scores of a fixed set of rows into bins, again and again.
 
+    A grid made for the scores gives half of the bins. Each of these is halved at the mean of its scores, so that two
+    values that fall into the same bin of the grid still get one each.
+
     Parameters
     ----------
     cell : int16 array of shape (n_rows,)
         Each row's cell; negative for rows that count nowhere.
     weight : float32 array of shape (n_rows,), or empty if all rows weigh 1
     n_cells : int
+    make_grid : callable
+        ``unit_grid`` or ``robust_grid``.
+    n_bins : int
+        About how many bins to use.
     reduce : callable
         Sums an array over workers.
 
@@ -42,27 +49,52 @@ class ScoreBinner:
         cell: NDArray[np.int16],
         weight: NDArray[np.float32],
         n_cells: int,
+        make_grid: MakeGrid,
+        n_bins: int,
         reduce: Callable[[Float], Float] = lambda array: array,
     ) -> None:
         self.bins = np.empty(len(cell), np.uint16)
         self._cell = cell
         self._weight = weight
         self._n_cells = n_cells
+        self._make_grid = make_grid
+        self._n_bins = n_bins
         self._reduce = reduce
+        self._moments = np.empty((0, 0, 2))
         self._partial = np.empty((0, n_cells, 0, 2))
 
-    def bin(self, score: Float, grid: Grid, chunks: RowChunks) -> Float:
+    def bin(self, score: Float, chunks: RowChunks) -> Float:
         """Return the histogram of shape (n_cells, n_bins, 2): mass, and mass times score."""
-        if self._partial.shape[0] != len(chunks) or self._partial.shape[2] < grid.n_bins:
-            self._partial = np.empty((len(chunks), self._n_cells, grid.n_bins, 2))
-        partial = self._partial[:, :, : grid.n_bins]
+        grid = self._make_grid(score, self._n_bins // 2, chunks, self._reduce)
+        if len(self._partial) != len(chunks) or self._partial.shape[2] < 2 * grid.n_bins:
+            self._moments = np.empty((len(chunks), grid.n_bins, 2))
+            self._partial = np.empty((len(chunks), self._n_cells, 2 * grid.n_bins, 2))
+        moments, partial = self._moments[:, : grid.n_bins], self._partial[:, :, : 2 * grid.n_bins]
 
-        def work(index: int, start: int, stop: int) -> None:
+        def find(index: int, start: int, stop: int) -> None:
+            kernels.find_bins(score[start:stop], *grid, self.bins[start:stop], moments[index])
+
+        chunks.run(find)
+        rows, total = self._reduce(moments.sum(axis=0)).T
+        middle = total / np.maximum(rows, 1.0)
+
+        def fill(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
-            kernels.fill_histogram(score[r], self._cell[r], self._weight[r], *grid, self.bins[r], partial[index])
+            kernels.fill_histogram(score[r], self._cell[r], self._weight[r], middle, self.bins[r], partial[index])
 
-        chunks.run(work)
+        chunks.run(fill)
         return self._reduce(partial.sum(axis=0))
+
+
+def read_rests(cells: Float) -> list[Measure]:
+    """Return, for each of several cells of shape (n_bins, 2), the measure of all the others together.
+
+    Summed from both ends: subtracting a cell from the total would leave dust in empty bins.
+    """
+    before, after = np.zeros_like(cells), np.zeros_like(cells)
+    np.cumsum(cells[:-1], axis=0, out=before[1:])
+    np.cumsum(cells[:0:-1], axis=0, out=after[-2::-1])
+    return [read_cell(rest) for rest in before + after]
 
 
 def read_cell(histogram: Float) -> Measure:
@@ -79,6 +111,7 @@ def slopes_of(source: Measure, image: Float) -> Float:
     return slope
 
 
-def carry_image(source: Measure, image: Float, other: Measure) -> Float:
-    """Return a map, known at the source's atoms, at the atoms of another measure on the same bins."""
-    return image + slopes_of(source, image) * (other.atoms - source.atoms)
+def extend_image(source: Measure, image: Float) -> Callable[[Measure], Float]:
+    """Return a map, known at the source's atoms, as a function of any measure on the same bins."""
+    slope = slopes_of(source, image)
+    return lambda other: image + slope * (other.atoms - source.atoms)

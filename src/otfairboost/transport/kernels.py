@@ -131,24 +131,37 @@ def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Ar
 
 
 @njit(nogil=True, cache=True)
-def fill_histogram(
-    score: Array, cell: Array, weight: Array, kind: int, origin: float, scale: float, starts: Array,
-    bins: Array, histogram: Array,
+def find_bins(
+    score: Array, kind: int, origin: float, scale: float, starts: Array, bins: Array, moments: Array
 ) -> None:  # fmt: skip
-    """Write each row's bin, and histogram[cell, bin, :] = (mass, mass * score).
+    """Write each row's bin, and moments[bin, :] = (number of rows, sum of their scores).
 
-    Cell c of the grid's even cells holds the bins starts[c] to starts[c + 1] - 1. Rows with cell < 0 count nowhere.
-    weight empty: all 1.
+    Cell c of the grid's even cells holds the bins starts[c] to starts[c + 1] - 1.
     """
     n_cells = len(starts) - 1
+    moments[:] = 0.0
+    for i in range(len(score)):
+        t = place(score[i], kind, origin, scale) * n_cells
+        t = min(max(t, 0.0), n_cells - 1e-9)
+        c = int(t)
+        b = starts[c] + int((t - c) * (starts[c + 1] - starts[c]))
+        bins[i] = b
+        moments[b, 0] += 1.0
+        moments[b, 1] += score[i]
+
+
+@njit(nogil=True, cache=True)
+def fill_histogram(score: Array, cell: Array, weight: Array, middle: Array, bins: Array, histogram: Array) -> None:
+    """Halve each bin b at middle[b] into 2b and 2b + 1, and write histogram[cell, bin, :] = (mass, mass * score).
+
+    Rows with cell < 0 count nowhere. weight empty: all 1.
+    """
     weighted = len(weight) > 0
     histogram[:] = 0.0
     for i in range(len(score)):
         z = score[i]
-        t = place(z, kind, origin, scale) * n_cells
-        t = min(max(t, 0.0), n_cells - 1e-9)
-        c = int(t)
-        b = starts[c] + int((t - c) * (starts[c + 1] - starts[c]))
+        b = bins[i]
+        b = 2 * b + (z > middle[b])
         bins[i] = b
         g = cell[i]
         if g >= 0:

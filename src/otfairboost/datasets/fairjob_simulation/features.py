@@ -20,7 +20,7 @@ from otfairboost.datasets.fairjob_simulation.population import (
     choose_items,
     draw_population,
 )
-from otfairboost.datasets.fairjob_simulation.products import group_rows, representative_rows
+from otfairboost.datasets.fairjob_simulation.products import group_rows, representative_rows, separate_repeats
 from otfairboost.datasets.fairjob_simulation.statistics import PublishedStatistics
 
 Booleans = NDArray[np.bool_]
@@ -84,6 +84,7 @@ def draw_features(n_rows: int, random: np.random.Generator, published: Published
     product = group_rows(shown, columns["senior"], population.product_popularity, random)
     rows_of_product = np.bincount(product, minlength=len(population.product_ids))
     representative = representative_rows(product, len(population.product_ids), random)
+    product = separate_repeats(product, impression, columns["senior"], random)
     for j, name in enumerate(PRODUCT_COLUMNS):
         columns[name] = _values(name, shown[representative, j], rows_of_product)[product]
 

@@ -66,3 +66,28 @@ def representative_rows(product: Integers, n_products: int, random: np.random.Ge
     rows = np.empty(n_products, dtype=np.int64)
     rows[product[shuffled]] = shuffled
     return rows
+
+
+def separate_repeats(
+    product: Integers, impression: Integers, parts: NDArray[np.bool_], random: np.random.Generator
+) -> Integers:
+    """Exchange products between rows of one part until no impression shows a product twice.
+
+    Products keep their numbers of rows. After 100 rounds what is left stays: a few products cannot always do it.
+    """
+    separated = product.copy()
+    for _ in range(100):
+        key = impression * (int(product.max()) + 1) + separated
+        order = np.argsort(key, kind="stable")
+        repeats = order[1:][np.diff(key[order]) == 0]
+        if len(repeats) == 0:
+            break
+        free = np.ones(len(product), dtype=bool)
+        free[repeats] = False
+        for part in (False, True):
+            rows = repeats[parts[repeats] == part]
+            candidates = np.flatnonzero(free & (parts == part))
+            rows = rows[: len(candidates)]
+            partners = random.choice(candidates, size=len(rows), replace=False)
+            separated[rows], separated[partners] = separated[partners], separated[rows]
+    return separated

@@ -69,9 +69,7 @@ def fairjob_simulation_report(data: Dataset) -> pd.DataFrame:
 def _columns(data: Dataset, published: PublishedStatistics) -> dict[str, np.ndarray]:
     """Return the published columns of a data set as numbers."""
     if not isinstance(data, Dataset):
-        raise TypeError(
-            f"data is a {type(data).__name__}; allowed is what simulate_fairjob() or load_fairjob() returns"
-        )
+        raise TypeError(f"data is a {type(data).__name__}; it must come from simulate_fairjob() or load_fairjob()")
     columns: dict[str, np.ndarray] = {}
     for name in published.columns:
         if name == data.target.name:

@@ -1,0 +1,72 @@
+"""scikit-learn's own checks of estimators.
+
+They know nothing of sensitive features. So they run on the plain model (``fairness_weight=0``), and, with all of the
+penalty at work, on subclasses that make up groups themselves.
+"""
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples
+
+from otfairboost import FairLGBMClassifier, FairLGBMRegressor
+
+
+def groups_of(X):
+    """Put rows into two groups by their number, in pairs: some checks give odd and even rows another label."""
+    return np.arange(_num_samples(X)) // 2 % 2
+
+
+class GroupedClassifier(FairLGBMClassifier):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, sample_weight=sample_weight, sensitive_features=groups_of(X))
+
+
+class GroupedRegressor(FairLGBMRegressor):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, sample_weight=sample_weight, sensitive_features=groups_of(X))
+
+
+# No parameter beyond those of the signature: scikit-learn wants no other attributes to be set by __init__.
+PLAIN = [FairLGBMClassifier(fairness_weight=0, n_jobs=1), FairLGBMRegressor(fairness_weight=0, n_jobs=1)]
+GROUPED = [
+    GroupedClassifier(n_jobs=1),
+    GroupedClassifier(n_jobs=1, transport="exact", multi_group="barycenter", focus=4.0),
+    GroupedRegressor(n_jobs=1),
+    GroupedRegressor(n_jobs=1, transport="exact", objective="huber"),
+]
+
+
+def expected_failures(estimator):
+    if estimator.fairness_weight > 0:
+        return {}
+    # What LightGBM exempts itself from, and does fail (the checks of weights it exempts as well pass as they are run).
+    return {
+        "check_all_zero_sample_weights_error": "LightGBM takes weights that are all zero on purpose, to continue models"
+    }
+
+
+@parametrize_with_checks(PLAIN + GROUPED, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore:sensitive_features. groups of fewer than 30 rows")  # the checks' data are small
+@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")  # LightGBM's own, when it predicts
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", PLAIN)
+def test_no_more_is_exempted_than_by_lightgbm(estimator):
+    theirs = lgb.LGBMModel()._more_tags()["_xfail_checks"]
+    assert set(expected_failures(estimator)) <= set(theirs)
+
+
+def test_the_checks_do_reach_the_penalty():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    X[:, 0] += 2.0 * groups_of(X)
+    y = X[:, 0] + rng.normal(size=400)
+    gaps = [
+        np.ptp([model.predict(X)[groups_of(X) == g].mean() for g in (0, 1)])
+        for model in (GroupedRegressor(n_jobs=1).fit(X, y), FairLGBMRegressor(fairness_weight=0, n_jobs=1).fit(X, y))
+    ]
+    assert gaps[0] < 0.7 * gaps[1]
