@@ -9,6 +9,7 @@ from otfairboost.criteria import CRITERIA
 from otfairboost.losses import LogLoss
 from otfairboost.penalty import HessianForm
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
+from otfairboost.transport.grid import default_bins
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 

@@ -76,9 +76,12 @@ class TestLocal:
         seen = hashlib.sha256(CONTENT + b"more").hexdigest()
         assert all(part in str(caught.value) for part in (str(path), SUM, seen))
 
-    def test_broken_gzip(self, tmp_path):
+    @pytest.mark.parametrize("broken", [slice(-20, None), slice(0, 4), slice(12, 40)], ids=["end", "head", "body"])
+    def test_broken_gzip(self, tmp_path, broken):
         path = write(tmp_path / "set" / "set.csv.gz", CONTENT)
-        path.write_bytes(gzip.compress(CONTENT)[:-20])
+        packed = bytearray(gzip.compress(CONTENT))
+        packed[broken] = b"" if broken.stop is None else bytes([255]) * (broken.stop - broken.start)
+        path.write_bytes(packed)
         with pytest.raises(ChecksumError, match="not a whole gzip file"):
             fetch(data_file(sha256=SUM), data_home=tmp_path)
 

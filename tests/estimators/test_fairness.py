@@ -141,6 +141,18 @@ def test_a_row_of_weight_2_is_two_rows(loans):
     assert np.abs(unweighted.predict_proba(sample.X) - want).max() > 0.01
 
 
+def test_class_weights_do_not_count_in_the_distributions(loans):
+    # They weigh the loss alone: with a loss that hardly counts, distributions meet where they met without them.
+    sample, _ = loans
+    fair = {"fairness_weight": 1e6, "n_estimators": 1, "metric": "fairness_penalty", "transport": "exact"}
+    penalties = [
+        fit(FairLGBMClassifier(**PARAMS | fair, class_weight=class_weight), sample, eval_X=sample.X, eval_y=sample.y,
+            init_score=np.nan_to_num(sample.X[:, 3])).evals_result_["training"]["fairness_penalty"][0]
+        for class_weight in (None, {0: 1.0, 1: 9.0})
+    ]  # fmt: skip
+    assert penalties[1] == pytest.approx(penalties[0], rel=1e-3)
+
+
 def test_group_weighting_by_size_neglects_a_small_group():
     sample = make_loans(3000, groups=THREE)
     kept = (sample.groups != "red") | (np.arange(3000) % 8 == 0)

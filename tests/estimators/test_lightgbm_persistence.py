@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import threading
 
 import joblib
 import lightgbm as lgb
@@ -159,6 +160,24 @@ def test_threads_do_not_change_the_model(transport):
         one.booster_.model_to_string().partition("parameters:")[0]
         == (two.booster_.model_to_string().partition("parameters:")[0])
     )
+
+
+def test_no_thread_outlives_a_fit():
+    many = make_loans(20_000)
+    params = {**STEADY, "n_estimators": 2, "n_jobs": 2}
+    evaluation = {"eval_X": many.X[::-1], "eval_y": many.y[::-1], "eval_sensitive_features": many.groups[::-1]}
+    names = []
+
+    def look(env):
+        names.extend(thread.name for thread in threading.enumerate())
+        if env.iteration == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(FairLGBMClassifier(**params), many, **evaluation, callbacks=[look])
+    assert any(name.startswith("otfairboost") for name in names)
+    fit(FairLGBMClassifier(**params), many, **evaluation)
+    assert not any(thread.name.startswith("otfairboost") for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("alias", [{"num_threads": 2}, {"nthread": 2}, {"n_jobs": -1}])

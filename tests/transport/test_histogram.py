@@ -11,7 +11,7 @@ from otfairboost.penalty import Penalty, plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks
 from otfairboost.transport import measure_sample, transport_image, transport_map
-from otfairboost.transport.grid import default_bins
+from otfairboost.transport.grid import default_bins, robust_grid
 from otfairboost.transport.histogram import ScoreBinner, extend_image, read_cell, read_rests, slopes_of
 from workers import run_workers
 
@@ -63,16 +63,22 @@ def relative_error(x, y, score_map):
 def test_error_on_smooth_densities_at_default_bins(first, second, score_map):
     """Evenly spread quantiles, so that the exact map is as smooth as the densities: 1e-3 of the range everywhere.
 
-    This holds at 200,000 rows. Fewer rows have fewer bins by default, and err by up to 4e-3 (5,000 rows).
+    This holds at 200,000 rows. Fewer rows have fewer bins by default, and err by up to 3e-3 (5,000 rows).
     """
     assert relative_error(quantiles(first, 110_000), quantiles(second, 90_000), score_map).max() <= 1e-3
 
 
+@pytest.mark.xfail(reason="close rows of a bin whose exact images are far apart get the mean of these")
 def test_error_on_random_samples_at_default_bins():
-    """The same on a random sample, whose exact map jumps in the tails."""
-    rng = np.random.default_rng(0)
-    error = relative_error(rng.normal(0, 1, 110_000), rng.normal(1, 2, 90_000), IDENTITY_SCORE)
-    assert error.max() <= 1e-3
+    """The same on random samples, whose exact map jumps in the tails: the first of these five is within, the rest not.
+
+    Up to 2e-5 of the rows miss it, by as much as 1.2e-2 of the range.
+    """
+    errors = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        errors.append(relative_error(rng.normal(0, 1, 110_000), rng.normal(1, 2, 90_000), IDENTITY_SCORE).max())
+    assert max(errors) <= 1e-3, errors
 
 
 @pytest.mark.parametrize(("first", "second", "score_map"), SMOOTH)
@@ -85,8 +91,8 @@ def test_images_of_random_samples_are_as_the_exact_ones_nearby(first, second, sc
     rng = np.random.default_rng(0)
     x, y = (np.sort(d.rvs(n, random_state=rng)) for d, n in ((first, 110_000), (second, 90_000)))
     both = np.concatenate([x, y])
-    grid = score_map.make_grid(both, default_bins(len(both), 2) // 2, RowChunks(len(both)), lambda array: array)
-    starts = np.flatnonzero(np.diff(bins_on(grid, both)[: len(x)], prepend=-1))
+    bins = bins_of(both, score_map, default_bins(len(both), 2))[: len(x)]
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
     exact = transport_map(x, y)
     low, high = np.minimum.reduceat(exact, starts), np.maximum.reduceat(exact, starts)
     low, high = np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])  # the map is monotone
@@ -127,7 +133,7 @@ def test_rows_of_a_shared_bin_are_moved_along_the_line_through_it():
     level = (np.arange(50_000) + 0.5) / 50_000
     x, y = 0.2 + 0.3 * level, 0.02 + 0.95 * level
     both, exact = np.concatenate([x, y]), transport_map(x, y)
-    bins = bins_on(PROBABILITY.make_grid(both, 32, RowChunks(len(both)), lambda array: array), both)[: len(x)]
+    bins = bins_of(both, PROBABILITY, 64)[: len(x)]
     of_bin = (np.bincount(bins, exact)[bins] / np.bincount(bins)[bins]) - exact
     error = binned_map(x, y, PROBABILITY, n_bins=64)[0] - exact
     inner = (bins > bins.min()) & (bins < bins.max())

@@ -9,6 +9,7 @@ import os
 import sys
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -149,7 +150,7 @@ def _checksum(path: Path, *, unpack: bool) -> str:
         with gzip.open(path, "rb") if unpack else path.open("rb") as content:
             while chunk := content.read(CHUNK_BYTES):
                 digest.update(chunk)
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ChecksumError(f"{path} is not a whole gzip file: {error}") from error
     return digest.hexdigest()
 

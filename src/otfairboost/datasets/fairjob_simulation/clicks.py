@@ -4,7 +4,9 @@ The probability of a click is proportional to ``exp(eta)`` inside each cell of p
 whose numbers of clicks are published. eta is linear in the columns and free in the rank, with coefficients solved
 so that the expected correlations of the click with the columns and the expected clicks by rank are the published
 ones. What no published figure of a single column can show is added with fixed strengths, calibrated once on the
-full size so that LightGBM does on the simulated data about what is published for it on the real data.
+full size so that LightGBM does on the simulated data about what is published for it on the real data (figures in
+`simulate_fairjob`): effects of single codes and users set how well it ranks and how much it overfits, the proxy
+and the slope by group how far its selection rates differ.
 """
 
 from collections.abc import Iterator
@@ -27,7 +29,7 @@ CATEGORY_EFFECT = 0.28
 USER_EFFECT = 0.3
 """Standard deviation, in log-odds, of a user's own effect. Calibrated."""
 
-PROXY_EFFECT = -0.5
+PROXY_EFFECT = -0.6
 """Log-odds for one standard deviation of the proxy of the protected attribute. Calibrated."""
 
 GROUP_SLOPE = 0.07

@@ -45,8 +45,8 @@ def simulate_fairjob(
     Parameters
     ----------
     n_rows : int, default=1_072_226
-        Number of rows, at least 1000; the default is the size of the real data and takes about 15 seconds and
-        2 GB. Users, impressions, products and clicks keep their proportion to the rows.
+        Number of rows, at least 1000; the default is the size of the real data and takes about 20 seconds and
+        1 GB. Users, impressions, products and clicks keep their proportion to the rows.
     random_state : int, Generator or None, default=0
         Seed; the same seed and number of rows give the same data.
     encoding : {"category", "ordinal"}, default="category"
@@ -69,9 +69,9 @@ def simulate_fairjob(
     and clicks by rank, with effects of single codes and users whose strength was calibrated (`clicks`).
 
     At full size, seed 0, 80% of the rows to train, LightGBM with default parameters and ``class_weight="balanced"``
-    gave ROC AUC 0.79, PR AUC 0.045, selection rates at 0.5 that differ by 1.05 points and have a ratio of 0.81 (the
-    paper reports 0.794, 0.043, 1.35 and 0.81 on the real data). With ``encoding="ordinal"`` and no weights its ROC
-    AUC is 0.81 (published by others: 0.73 to 0.85).
+    gave ROC AUC 0.79, PR AUC 0.049 and selection rates at 0.5 that differ by 1.15 points, with a ratio of 0.79; the
+    paper reports 0.794, 0.043, 1.35 and 0.81 on the real data. With ``encoding="ordinal"`` and no weights the ROC
+    AUC was 0.81; others report 0.73 to 0.85, by model.
 
     `fairjob_simulation_report` compares all published figures with the generated ones.
     """
