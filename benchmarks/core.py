@@ -45,7 +45,7 @@ class Sizes(NamedTuple):
     few_rows: int = 30_000
     features: int = 50
     trees: int = 100
-    repeats: int = 5
+    repeats: int = 3
     map_rows: int = 1_000_000
     scaling_rows: tuple[int, int] = (250_000, 4_000_000)
     memory_rows: int = 4_000_000

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
 from types import TracebackType
 
@@ -52,8 +52,9 @@ class RowChunks:
         try:
             work_off()
         finally:
-            for helper in helpers:
-                helper.result()
+            wait(helpers)  # none may still write when this returns, not even after an error
+        for helper in helpers:
+            helper.result()
 
     def close(self) -> None:
         """Let the threads go; a later :meth:`run` starts new ones."""

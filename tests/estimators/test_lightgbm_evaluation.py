@@ -142,6 +142,19 @@ def test_evaluation_arguments_mean_what_they_mean_in_lightgbm(fit):
     assert_same_history(*fit_both(CLASSIFIER, {"metric": ["binary_logloss", "auc"]}, **fit))
 
 
+@pytest.mark.parametrize("weight", [0, 1.0])
+def test_the_list_of_metrics_is_not_changed(weight):
+    names = ["logloss", "error"]
+    fit_fair(CLASSIFIER, weight, eval_metric=names)
+    assert names == ["logloss", "error"]
+
+
+def test_saturated_probabilities_cost_what_they_cost_in_lightgbm():
+    metrics = ["binary_logloss", "cross_entropy", "binary_error"]
+    start = [np.linspace(-200, 200, 400)]
+    assert_same_history(*fit_both(CLASSIFIER, {"metric": metrics}, eval_init_score=start), rtol=1e-9)
+
+
 @pytest.mark.parametrize("task", [CLASSIFIER, REGRESSOR])
 @pytest.mark.parametrize("names", [None, ["here"]])
 def test_the_training_rows_are_recognised(task, names):

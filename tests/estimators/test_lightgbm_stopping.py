@@ -88,6 +88,15 @@ def test_first_metric_is_the_first_asked_for():
     assert both.best_iteration_ == alone.best_iteration_ != other.best_iteration_
 
 
+def test_stopping_gets_past_values_that_are_undefined():
+    # A ratio of selection rates does not exist while nobody is selected.
+    params = SMALL | EAGER | {"decision_threshold": 0.7, "fairness_weight": 0.1}
+    model = fit(FairLGBMClassifier(**params), eval_metric="demographic_parity_ratio", callbacks=[stop(10)])
+    values = model.evals_result_["valid_0"]["demographic_parity_ratio"]
+    assert values[0] == -np.inf
+    assert model.best_iteration_ == int(np.argmax(values)) + 1 > 1
+
+
 def test_regressor_stops_on_the_fair_objective():
     wages, held_out = make_wages(), make_wages(300, seed=1)
     model = fit(FairLGBMRegressor(**SMALL | EAGER), wages, held_out, callbacks=[stop()])

@@ -103,7 +103,7 @@ def read_weight(weight: Any, n_rows: int, name: str, *, other: str = "X") -> NDA
     check_length(column, n_rows, name, other=other)
     if (column < 0).any():
         raise ValueError(f"{name} must not be negative, got {column.min():g}")
-    if not column.any():
+    if not column.astype(np.float32).any():  # LightGBM's precision
         raise ValueError(f"{name} is zero for every row; at least one must be positive")
     return column
 

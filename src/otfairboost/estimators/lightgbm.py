@@ -25,7 +25,7 @@ _PARAMETERS = """
         The criterion: ``"demographic_parity"`` (scores independent of the group), ``"equalized_odds"`` (independent
         given the label), ``"true_positive_rate_parity"`` (among positives; equal opportunity) or
         ``"false_positive_rate_parity"`` (among negatives). Those with a label need a classifier.
-    fairness_weight : float, default=1.0
+    fairness_weight : float, default=5.0
         How much the penalty counts against the mean loss of a row, independent of the number of rows; the paper's
         lambda, whose range there is 0.1 to 20. 0 trains the plain model.
     multi_group : {"one_vs_rest", "barycenter"}, default="one_vs_rest"

@@ -11,7 +11,7 @@ import lightgbm as lgb
 import numpy as np
 from lightgbm.basic import LGBMDeprecationWarning
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from otfairboost.boosters.lightgbm import EvaluationSet, train_booster
 from otfairboost.boosters.lightgbm_parameters import (
@@ -56,7 +56,7 @@ class FairLGBMModel(lgb.LGBMModel):
         self,
         *,
         fairness: str = "demographic_parity",
-        fairness_weight: float = 1.0,
+        fairness_weight: float = 5.0,
         multi_group: Literal["one_vs_rest", "barycenter"] = "one_vs_rest",
         group_weighting: Literal["equal", "size"] = "equal",
         transport: Literal["histogram", "exact", "kde"] = "histogram",
@@ -143,8 +143,9 @@ class FairLGBMModel(lgb.LGBMModel):
             LightGBM's metrics, with which LightGBM's default metric comes along as in LightGBM, or any of
             ``"fair_objective"`` (what is trained: loss plus weighted penalty), ``"base_loss"``,
             ``"fairness_penalty"`` and the names in ``otfairboost.metrics.METRICS``, which come alone. Functions take
-            probabilities or predictions, and come last. Early stopping follows them as in LightGBM. The default is
-            ``"fair_objective"`` if all evaluation sets have groups, and LightGBM's otherwise.
+            probabilities or predictions, and come last. The default is ``"fair_objective"`` if all evaluation sets
+            have groups, and LightGBM's otherwise. Early stopping follows metrics as in LightGBM; a gap alone is
+            smallest where nothing has been learnt yet, so stop on ``"fair_objective"`` or ``"tradeoff_objective"``.
         sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns)
             The group of each row: strings, numbers or booleans; several columns form intersections. Rows where it is
             missing count in the loss and not in the penalty. Needed if ``fairness_weight`` > 0, never to predict.
@@ -256,7 +257,7 @@ class FairLGBMModel(lgb.LGBMModel):
         self, X: Any, y: Any, features: Any, evaluations: list[EvaluationInput], eval_metric: Any, **fit_arguments: Any
     ) -> None:
         """Fit LightGBM's own estimator."""
-        groups = None if features is None else encode_groups(features, n_rows=len(y))
+        groups = None if features is None else encode_groups(features, n_rows=_num_samples(X))
         if evaluations:
             # As eval_set: the classifier does not translate labels in eval_y (LightGBM 4.7.0).
             fit_arguments["eval_set"] = [(one.X, one.y) for one in evaluations]
@@ -264,8 +265,8 @@ class FairLGBMModel(lgb.LGBMModel):
             fit_arguments["eval_init_score"] = [one.init_score for one in evaluations]
             if any(one.class_weight is not None for one in evaluations):
                 fit_arguments["eval_class_weight"] = [one.class_weight for one in evaluations]
-        if isinstance(eval_metric, tuple):
-            eval_metric = list(eval_metric)
+        if isinstance(eval_metric, list | tuple):
+            eval_metric = list(eval_metric)  # a list of its own: LightGBM's classifier writes into it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LGBMDeprecationWarning)  # of eval_set
             super().fit(X, y, eval_metric=eval_metric, **fit_arguments)

@@ -106,7 +106,11 @@ _ANY_TARGET = {
     NativeMetric("tweedie", _tweedie): (),
 }  # fmt: skip
 _BINARY = {
-    NativeMetric("binary_logloss", lambda y, p, _: _log_loss(y, p, 1e-15)): ("binary", "logloss", "multi_logloss"),
+    NativeMetric("binary_logloss", lambda y, p, _: _log_loss(y, p, 1e-15)): (
+        "binary",
+        "logloss",
+        "multi_logloss",
+    ),
     NativeMetric("binary_error", lambda y, p, _: ((p > 0.5) != (y > 0)).astype(np.float64)): ("error", "multi_error"),
     NativeMetric("cross_entropy", lambda y, p, _: _log_loss(y, p, 1e-12)): ("xentropy",),
     # The same as long as labels are 0 or 1 and have no entropy of their own.

@@ -3,7 +3,7 @@ r"""Transport between binned measures: bin, sum, transport, look up.
 A histogram holds, per cell (a group within a stratum) and bin, the mass and the mass times the score. It can be
 summed over workers. The bins' mean scores are the atoms of a measure, and transport between such measures is exact. A
 row's image is read off a line through its bin's atom: rows of equal score that share a bin with no others get their
-exact image, and elsewhere the error is of second order in the bin width.
+exact image, and elsewhere the error is about what the exact map varies within the bin.
 """
 
 from collections.abc import Callable
