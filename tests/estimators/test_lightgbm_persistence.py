@@ -41,7 +41,7 @@ def test_defaults_are_lightgbms_and_the_documented_ones():
     params = FairLGBMRegressor().get_params()
     assert params.items() >= lgb.LGBMRegressor().get_params().items()
     assert {name: params[name] for name in OWN} == {
-        "fairness": "demographic_parity", "fairness_weight": 1.0, "multi_group": "one_vs_rest",
+        "fairness": "demographic_parity", "fairness_weight": 5.0, "multi_group": "one_vs_rest",
         "group_weighting": "equal", "transport": "histogram", "ties": "average", "bandwidth": 0.1, "n_bins": None,
         "focus": 1.0, "decision_threshold": 0.5, "fairness_hessian": "auto",
     }  # fmt: skip
