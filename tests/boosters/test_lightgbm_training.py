@@ -9,6 +9,7 @@ from otfairboost.boosters.lightgbm import EvaluationSet, NothingToSplitError, tr
 from otfairboost.criteria import Target
 from otfairboost.groups import encode_groups
 from otfairboost.losses import LogLoss
+from otfairboost.objective import FairObjective
 from otfairboost.settings import FairnessSettings
 
 RNG = np.random.default_rng(0)
@@ -105,3 +106,20 @@ def test_the_model_given_to_continue_from_stays_as_it_was():
     assert continued.num_trees() == 10
     assert booster.model_to_string() == before
     assert "\nobjective=binary sigmoid:1\n" in continued.model_to_string()
+
+
+def test_scores_take_the_place_of_raw_predictions(monkeypatch):
+    """Eight bytes a row that need not be allocated in every round."""
+    seen = []
+    derivatives = FairObjective.derivatives
+
+    def watch(self, raw, **options):
+        before = raw.copy()
+        result = derivatives(self, raw, **options)
+        seen.append(np.abs(raw - expit(before + START)).max())
+        return result
+
+    monkeypatch.setattr(FairObjective, "derivatives", watch)
+    train(rounds=3)
+    assert len(seen) == 3
+    assert max(seen) < 1e-12

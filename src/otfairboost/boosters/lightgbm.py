@@ -104,7 +104,10 @@ def train_booster(
             {
                 **params,
                 # lightgbm.train copies its parameters: a function is not copied, an objective with threads cannot be.
-                "objective": loss.name if objective is None else lambda raw, _: objective.derivatives(raw),
+                # Its buffer of raw predictions may be overwritten: it is filled anew before anyone else reads it.
+                "objective": loss.name
+                if objective is None
+                else lambda raw, _: objective.derivatives(raw, overwrite=True),
                 "metric": [name for name in metrics if isinstance(name, str) and name in RANKING_METRICS] or "None",
             },
             train_set,
