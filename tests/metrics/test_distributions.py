@@ -3,9 +3,9 @@ from math import lcm
 import numpy as np
 import ot
 import pytest
-from metric_rows import SEEDS_AND_GROUPS, make_rows, one_vs_rest
 from scipy.stats import ks_2samp
 
+from metric_rows import SEEDS_AND_GROUPS, make_rows, one_vs_rest
 from otfairboost import metrics
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from metric_rows import FAIRNESS, LABEL, SCORE
 
+from metric_rows import FAIRNESS, LABEL, SCORE
 from otfairboost import metrics
 from otfairboost.metrics import METRICS
 

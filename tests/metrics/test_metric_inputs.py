@@ -6,8 +6,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from metric_rows import FAIRNESS, LABEL, SCORE, make_rows, prediction
 
+from metric_rows import FAIRNESS, LABEL, SCORE, make_rows, prediction
 from otfairboost import metrics
 from otfairboost.metrics import METRICS
 

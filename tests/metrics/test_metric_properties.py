@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from metric_rows import FAIRNESS, prediction
 
+from metric_rows import FAIRNESS, prediction
 from otfairboost.metrics import METRICS
 
 

@@ -3,8 +3,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from fairlearn.metrics import MetricFrame
-from metric_rows import SEEDS_AND_GROUPS, make_rows, one_vs_rest
 
+from metric_rows import SEEDS_AND_GROUPS, make_rows, one_vs_rest
 from otfairboost import metrics
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import sklearn.metrics as sklearn_metrics
-from metric_rows import PERFORMANCE, make_rows, prediction
 
+from metric_rows import PERFORMANCE, make_rows, prediction
 from otfairboost import metrics
 from otfairboost.metrics import METRICS
 

@@ -2,8 +2,8 @@ import doctest
 
 import numpy as np
 import pytest
-from metric_rows import PERFORMANCE, make_rows, prediction
 
+from metric_rows import PERFORMANCE, make_rows, prediction
 from otfairboost import metrics
 from otfairboost.metrics import METRICS
 

@@ -6,11 +6,11 @@ import ot
 import pytest
 import sklearn
 import sklearn.metrics as sklearn_metrics
-from metric_rows import make_rows
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
+from metric_rows import make_rows
 from otfairboost import metrics
 from otfairboost.metrics import METRICS
 

@@ -4,8 +4,8 @@ import fairlearn.metrics as fairlearn_metrics
 import numpy as np
 import pytest
 import sklearn.metrics as sklearn_metrics
-from metric_rows import make_rows
 
+from metric_rows import make_rows
 from otfairboost import metrics
 from otfairboost.metrics import Metric
 
