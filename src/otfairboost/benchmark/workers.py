@@ -23,6 +23,10 @@ _context = multiprocessing.get_context("spawn")
 Work = Callable[[Any], Any]
 
 
+class WorkerError(RuntimeError):
+    """No item can be worked on; the message says why."""
+
+
 class Outcome(NamedTuple):
     """What became of an item: a value, or an error (its last line says which)."""
 
@@ -115,7 +119,7 @@ class _Worker:
             message, died = None, True
         if message is not None and not self.ready:
             if message.error is not None:
-                raise RuntimeError(f"a worker could not begin: {message.error}")
+                raise WorkerError(f"a worker could not begin: {message.error}")
             self.ready = True
             return None
         if message is None and died:
@@ -137,7 +141,7 @@ class _Worker:
         else:
             cause = f"ended with exit code {code}"
         if not self.ready:
-            raise RuntimeError(f"a worker {cause} before it could begin; is there enough memory for the data?")
+            raise WorkerError(f"a worker {cause} before it could begin; is there enough memory for the data?")
         self.connection.close()
         return Outcome(error=f"the process {cause}")
 

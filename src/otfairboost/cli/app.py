@@ -2,6 +2,7 @@
 
 import typer
 
+from otfairboost.cli.benchmark import benchmark
 from otfairboost.cli.demo import demo
 
 app = typer.Typer(
@@ -18,3 +19,4 @@ def about() -> None:
 
 
 app.command()(demo)
+app.add_typer(benchmark, name="benchmark")
