@@ -88,7 +88,7 @@ def _wait(workers: list["_Worker"]) -> list["_Worker"]:
     passed = min(time.monotonic() - began, 2 * POLL_SECONDS)
     for worker in workers:
         worker.seconds += passed
-    return [worker for worker in workers if worker.connection in seen or worker.process.sentinel in seen or worker.item]
+    return [w for w in workers if w.connection in seen or w.process.sentinel in seen or w.item is not None]
 
 
 class _Worker:

@@ -16,6 +16,7 @@ from otfairboost.extras import require
 
 if TYPE_CHECKING:
     from otfairboost.benchmark import runner
+    from otfairboost.benchmark.methods import Method
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
@@ -61,15 +62,14 @@ def run(
     """
     with _explaining():
         require("pandas", "benchmark")
-        from otfairboost.benchmark.methods import METHODS, get_method
+        from otfairboost.benchmark.methods import METHODS
         from otfairboost.benchmark.profiles import get_profile
         from otfairboost.benchmark.runner import run_task
         from otfairboost.benchmark.tasks import TASKS, get_task
 
         size = get_profile(profile)
         tasks = list(TASKS.values()) if names == ["all"] else [get_task(name) for name in dict.fromkeys(names)]
-        wanted = list(METHODS) if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
-        chosen = [get_method(name) for name in METHODS if name in {get_method(name).name for name in wanted}]
+        chosen = list(METHODS.values()) if methods is None else _choose_methods(methods)
         path = store or Path("output/benchmark") / f"{size.name}.sqlite"
         console = Console()
         for task in tasks:
@@ -97,6 +97,16 @@ def report(
         from otfairboost.benchmark.report import write_report
 
         Console().print(f"report: {write_report(store, output, alpha=alpha)}", soft_wrap=True)
+
+
+def _choose_methods(text: str) -> "list[Method]":
+    """Return the methods named in a text, in the order of the tables."""
+    from otfairboost.benchmark.methods import METHODS, get_method
+
+    wanted = {get_method(name.strip()).name for name in text.split(",") if name.strip()}
+    if not wanted:
+        raise ValueError(f"methods={text!r} names none; allowed are {', '.join(METHODS)}")
+    return [METHODS[name] for name in METHODS if name in wanted]
 
 
 @contextmanager
