@@ -58,8 +58,7 @@ class Prediction(NamedTuple):
     label : ndarray of shape (n_rows,) or None
         Decisions of 0 and 1 where the method has a rule of its own; None: 1 where the score is at least 0.5.
     extra : tuple of Prediction
-        All members of a frontier that one fit gave, this prediction among them. Members at the same position of two
-        folds belong together. Empty if there is only this one.
+        Further members of a frontier that the same fit gave; members at the same position of two folds belong together.
     """
 
     score: NDArray[np.float64]
