@@ -17,7 +17,7 @@ from otfairboost.benchmark.tasks import Task
 from otfairboost.datasets import make_loan_applications
 from otfairboost.datasets.result import Dataset
 
-PROFILE = Profile("tiny", 3, 2, 60.0, None, (0.5, 5.0))
+PROFILE = Profile("tiny", 3, 2, None, 60.0, None, (0.5, 5.0))
 N_ROWS = 400
 
 
@@ -26,9 +26,10 @@ def load_loans(data_home, max_rows):
     features = pd.DataFrame(np.nan_to_num(loans.X), columns=list(loans.feature_names))
     features["sex"] = (loans.sensitive_features == "male").astype(float)
     return Dataset(
-        name="loans", features=features, target=pd.Series(loans.y), task="classification", description="Generated loans.",
-        sensitive_features=pd.DataFrame({"sex": loans.sensitive_features}), preprocessing="None.", licence="", citation="",
-        source="",
+        name="loans", features=features, target=pd.Series(loans.y), task="classification",
+        description="Generated loans.",
+        sensitive_features=pd.DataFrame({"sex": loans.sensitive_features}), preprocessing="None.",
+        licence="", citation="", source="",
     )  # fmt: skip
 
 

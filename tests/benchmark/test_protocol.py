@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmark_study import LOANS, PROFILE, Few, Slow
 from numpy.testing import assert_array_equal
 
+from benchmark_study import LOANS, PROFILE, Few, Slow
 from otfairboost.benchmark import protocol
 from otfairboost.benchmark.profiles import PROFILES, get_profile
 from otfairboost.benchmark.protocol import Split, assign_folds, checksum, inner_splits, outer_splits, plan
@@ -40,7 +40,11 @@ def test_one_configuration_after_the_other_for_all_methods():
     order = [(key.configuration, key.study, key.method) for key in keys]
     assert order == sorted(order, key=lambda one: one[:2])  # baseline before w2_post in both
     assert [key.split for key in keys[:4]] == ["0", "1", "2", "0"]
-    weights = [(key.method, unit.own["fairness_weight"]) for key, unit in zip(keys, units) if key.study == "weights"]
+    weights = [
+        (key.method, unit.own["fairness_weight"])
+        for key, unit in zip(keys, units, strict=True)
+        if key.study == "weights"
+    ]
     assert weights == [("baseline", 0.5)] * 3 + [("baseline", 5.0)] * 3  # the other has no such dial
     assert len(units) == 2 * 2 * 3 + 6
 
@@ -54,8 +58,24 @@ def test_a_configuration_does_not_depend_on_what_else_is_run():
     assert all(together[key] == unit for key, unit in alone.items())
     other_seed = find(plan(LOANS, [Slow()], PROFILE, 1))
     assert all(other_seed[key].seed != unit.seed and other_seed[key].own != unit.own for key, unit in alone.items())
-    shared = {key.configuration: unit.shared for key, unit in together.items() if key.method == "baseline" and key.study == "search"}
+    shared = {
+        key.configuration: unit.shared
+        for key, unit in together.items()
+        if key.method == "baseline" and key.study == "search"
+    }
     assert all(shared[key.configuration] == unit.shared for key, unit in alone.items())
+
+
+def test_methods_of_many_models_try_fewer_configurations():
+    class Costly(Slow):
+        fits = 20
+
+    def count(max_models):
+        profile = PROFILE._replace(n_configurations=6, max_models=max_models, fairness_weights=())
+        keys = [unit.key for unit in plan(LOANS, [Costly(), Few()], profile, 0)]
+        return [len({key.configuration for key in keys if key.method == name}) for name in ("w2_post", "baseline")]
+
+    assert [count(n) for n in (None, 200, 60, 1)] == [[6, 6], [6, 6], [3, 6], [1, 1]]
 
 
 def test_nested_plans_add_each_pair_of_folds():

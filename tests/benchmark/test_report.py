@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from benchmark_study import AMOUNTS, LOANS, ODDS, invent_results, make_result, make_run
 
+from benchmark_study import AMOUNTS, LOANS, ODDS, invent_results, make_result, make_run
 from otfairboost.benchmark.figures import scatter_info, weight_curves_info
 from otfairboost.benchmark.methods import METHODS
 from otfairboost.benchmark.report import write_report
@@ -48,7 +48,11 @@ def test_a_full_store(tmp_path):
     configurations = read_csv(page.parent / "configurations.csv")
     assert len(configurations) == 2 * (len(METHODS) * 2 + 2 * 2)
     chosen = max(
-        (r for r in configurations if (r["task"], r["method"], r["study"]) == ("tennessee_eodds", "baseline", "search")),
+        (
+            r
+            for r in configurations
+            if (r["task"], r["method"], r["study"]) == ("tennessee_eodds", "baseline", "search")
+        ),
         key=lambda row: float(row["objective"]),
     )
     shown = next(r for r in rows if (r["method"], r["metric"], r["source"]) == ("baseline", "objective", "same folds"))
@@ -105,7 +109,9 @@ def test_bad_arguments(tmp_path):
 class TestFigures:
     @pytest.mark.parametrize("task", [LOANS, AMOUNTS], ids=lambda task: task.title)
     def test_scatter_shows_all_and_the_front(self, task):
-        results = TaskResults(task, make_run(task), invent_results(np.random.default_rng(3), task=task, n_configurations=9))
+        results = TaskResults(
+            task, make_run(task), invent_results(np.random.default_rng(3), task=task, n_configurations=9)
+        )
         info = scatter_info(results, list(METHODS))
         assert [series.emphasis for series in info.series].count(True) == 1
         assert info.x_is_good == (task is LOANS)
@@ -121,7 +127,9 @@ class TestFigures:
     def test_curves_have_the_weights_all_share(self):
         results = invent_results(np.random.default_rng(3))
         extra = [
-            make_result("otfairboost", 2, str(fold), results[0].metrics["0"][0], study="weights", own={"fairness_weight": 9})
+            make_result(
+                "otfairboost", 2, str(fold), results[0].metrics["0"][0], study="weights", own={"fairness_weight": 9}
+            )
             for fold in range(3)
         ]
         info = weight_curves_info(TaskResults(LOANS, make_run(), results + extra), list(METHODS))

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from benchmark_study import (
     AMOUNTS,
     LOANS,
@@ -21,8 +22,6 @@ from benchmark_study import (
     Slow,
     comparable,
 )
-from small_data_files import write
-
 from otfairboost.benchmark import runner
 from otfairboost.benchmark.fitting import Fitter
 from otfairboost.benchmark.methods import METHODS
@@ -31,6 +30,7 @@ from otfairboost.benchmark.runner import run_task
 from otfairboost.benchmark.store import Store, StoreError
 from otfairboost.benchmark.tasks import get_task
 from otfairboost.datasets import ChecksumError
+from small_data_files import write
 
 TESTS = Path(__file__).parents[1]
 
@@ -123,7 +123,7 @@ def test_failures_are_recorded_and_stop_nothing(tmp_path, monkeypatch):
 
 def test_changed_data_leave_no_store(tmp_path):
     write(tmp_path / "communities_crime/communities.data", "1,2,3\n")
-    with pytest.raises(ChecksumError, match="communities.data has changed"):
+    with pytest.raises(ChecksumError, match=r"communities\.data has changed"):
         run_task(get_task("communities_dp"), [Few()], PROFILE, tmp_path / "x.sqlite", data_home=tmp_path)
     assert not (tmp_path / "x.sqlite").exists()
 

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from benchmark_study import LOANS, invent_metrics, invent_results, make_result, make_run
 
+from benchmark_study import LOANS, invent_metrics, invent_results, make_result, make_run
 from otfairboost.benchmark.results import TaskResults
 from otfairboost.benchmark.selection import choose_nested, choose_on_other_folds, choose_on_same_folds
 
@@ -88,10 +88,14 @@ def test_the_nested_rule_never_sees_fits_on_rows_of_the_fold(run):
     before = choose_nested(collect(run, results), "baseline", ALPHA)
     for fold in range(3):
         garbled = [
-            r if str(fold) in r.key.split.split("+") else r._replace(metrics={k: [invent_metrics(rng)] for k in r.metrics})
+            r
+            if str(fold) in r.key.split.split("+")
+            else r._replace(metrics={k: [invent_metrics(rng)] for k in r.metrics})
             for r in results
         ]
-        assert choose_nested(collect(run, garbled), "baseline", ALPHA).configurations[fold] == before.configurations[fold]
+        assert (
+            choose_nested(collect(run, garbled), "baseline", ALPHA).configurations[fold] == before.configurations[fold]
+        )
 
 
 def test_configurations_that_lack_a_fold_do_not_count(run):

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from benchmark_study import make_result, make_run
 
+from benchmark_study import make_result, make_run
 from otfairboost.benchmark.store import Store, StoreError
 
 
@@ -140,7 +140,7 @@ def test_sqlite_names_a_full_disk(path, run):
     with Store(path, create=True) as store:
         store.begin(run)
         store._connection.execute(f"PRAGMA max_page_count = {store._value('PRAGMA page_count')}")
-        with pytest.raises(StoreError, match="full.*free some space and run the same command again"):
+        with pytest.raises(StoreError, match=r"full.*free some space and run the same command again"):
             store.add(run.task, make_result("baseline", 0, "0", {"pr_auc": "x" * 100_000}))
         assert store.results(run.task) == []
 

@@ -2,9 +2,9 @@
 
 import os
 
-import benchmark_work
 import pytest
 
+import benchmark_work
 from otfairboost.benchmark.workers import Outcome, WorkerError, work_off
 
 

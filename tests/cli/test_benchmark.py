@@ -9,10 +9,10 @@ import sys
 import time
 
 import pytest
-from small_data_files import PREPARED_TEXT, write
 
 from otfairboost.benchmark.profiles import PROFILES
 from otfairboost.benchmark.store import Store
+from small_data_files import PREPARED_TEXT, write
 
 
 @pytest.fixture
@@ -92,7 +92,9 @@ def test_ctrl_c_stops_cleanly(tmp_path, data):
     store = tmp_path / "results.sqlite"
     run = command("run", "tennessee_dp", "--data-home", data, "--store", store, "--methods", "baseline",
                   "--jobs", 1, "--profile", "paper")  # fmt: skip
-    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(
+        run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         deadline = time.monotonic() + 60
         while n_results(store) < 1:
             assert time.monotonic() < deadline

@@ -59,7 +59,9 @@ def scatter_info(results: TaskResults, methods: Sequence[str]) -> ScatterInfo:
             )
         )
     simulated = " (simulated data)" if results.run.information.get("simulated") else ""
-    return ScatterInfo(f"{task.title}{simulated}", METRICS[axis], METRICS[task.gap], axis == task.performance, tuple(series))
+    return ScatterInfo(
+        f"{task.title}{simulated}", METRICS[axis], METRICS[task.gap], axis == task.performance, tuple(series)
+    )
 
 
 def weight_curves_info(results: TaskResults, methods: Sequence[str]) -> WeightCurvesInfo | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from otfairboost.benchmark.methods import Method, bin_rows
 from otfairboost.benchmark.profiles import Profile
-from otfairboost.benchmark.protocol import Split, Unit, assign_folds
+from otfairboost.benchmark.protocol import TIMED_CONFIGURATION, Split, Unit, assign_folds
 from otfairboost.benchmark.rows import Prediction, Rows
 from otfairboost.benchmark.tasks import TASKS, Task, get_task
 
@@ -63,7 +63,7 @@ class Fitter:
         folds = Split.read(unit.key.split).test_folds
         is_test = np.isin(self.folds, folds)
         train, test = self.data.take(np.flatnonzero(~is_test)), self.data.take(np.flatnonzero(is_test))
-        binned = self._bin(unit.key.split, train)
+        binned = self._bin(unit, train)
         began, cpu_began = time.perf_counter(), time.process_time()
         prediction = self.methods[unit.key.method].fit_predict(
             self.task, unit.shared, unit.own, train, test, self.n_jobs, unit.seed, binned
@@ -76,13 +76,13 @@ class Fitter:
         }
         return Measured(metrics, seconds, cpu_seconds)
 
-    def _bin(self, split: str, train: Rows) -> Any:
-        """Return the binned rows, made once for all configurations; none where times are compared: all bin then."""
-        if self.task.report_times:
+    def _bin(self, unit: Unit, train: Rows) -> Any:
+        """Return the binned rows, made once for all configurations but the one whose times are compared."""
+        if unit.key.configuration == TIMED_CONFIGURATION:
             return None
-        if split not in self._binned:
-            self._binned[split] = bin_rows(train)
-        return self._binned[split]
+        if unit.key.split not in self._binned:
+            self._binned[unit.key.split] = bin_rows(train)
+        return self._binned[unit.key.split]
 
     def _evaluate(self, test: Rows, rows: NDArray[np.bool_], prediction: Prediction) -> dict[str, float]:
         if not np.isfinite(prediction.score).all():

@@ -70,15 +70,19 @@ def standing_table(results: TaskResults, methods: Sequence[str]) -> list[str]:
 
     add("hypervolume of the front", lambda s: None if s.volume is None else f"{s.volume:.2f}")
     add("seconds a fit (median)", lambda s: s.time and f"{s.time.seconds:.1f}")
-    add("time / baseline's", lambda s: s.time and s.time.ratio and f"{s.time.ratio:.2f}")
-    add("processor time / baseline's", lambda s: s.time and s.time.cpu_ratio and f"{s.time.cpu_ratio:.2f}")
+    add("time / baseline's", lambda s: s.time and _ratio(s.time.ratio))
+    add("processor time / baseline's", lambda s: s.time and _ratio(s.time.cpu_ratio))
     ratios = {method: paper_time_ratio(results.task.name, method) for method in methods}
     if any(ratio is not None for ratio in ratios.values()):
-        cells = [ABSENT if ratio is None else f"{ratio:.2f}" for ratio in ratios.values()]
+        cells = [_ratio(ratio) or ABSENT for ratio in ratios.values()]
         lines.append(_row(["time / baseline's, paper", *cells]))
     add("configurations on all folds", lambda s: f"{s.complete} of {s.planned}")
     add("failed fits", lambda s: str(s.failed))
     return lines
+
+
+def _ratio(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}"
 
 
 def absence_notes(results: TaskResults, methods: Sequence[str]) -> list[str]:

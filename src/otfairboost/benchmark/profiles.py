@@ -13,6 +13,8 @@ class Profile(NamedTuple):
         Folds of the cross-validation.
     n_configurations : int
         Random configurations of every method.
+    max_models : int or None
+        Most models that a method may train in a fold. One that trains many in each configuration tries fewer of these.
     timeout : float
         Seconds after which a fit is given up and recorded as such.
     max_rows : int or None
@@ -24,6 +26,7 @@ class Profile(NamedTuple):
     name: str
     n_folds: int
     n_configurations: int
+    max_models: int | None
     timeout: float
     max_rows: int | None
     fairness_weights: tuple[float, ...]
@@ -32,9 +35,9 @@ class Profile(NamedTuple):
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("quick", 3, 2, 120.0, 10_000, (0.3, 3.0, 20.0)),
-        Profile("standard", 5, 30, 300.0, None, (0.1, 0.3, 1.0, 2.0, 5.0, 10.0, 20.0)),
-        Profile("paper", 5, 100, 3600.0, None, (0.1, 0.2, 0.5, 1.0, 2.0, 3.5, 5.0, 7.5, 10.0, 15.0, 20.0)),
+        Profile("quick", 3, 2, 26, 120.0, 6_000, (0.3, 3.0, 20.0)),
+        Profile("standard", 5, 20, 80, 900.0, None, (0.1, 0.3, 1.0, 2.0, 5.0, 10.0, 20.0)),
+        Profile("paper", 5, 100, None, 3600.0, None, (0.1, 0.2, 0.5, 1.0, 2.0, 3.5, 5.0, 7.5, 10.0, 15.0, 20.0)),
     )
 }
 

@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from otfairboost.benchmark.methods import Method
 from otfairboost.benchmark.profiles import Profile
-from otfairboost.benchmark.spaces import method_configurations
+from otfairboost.benchmark.rows import TaskData
+from otfairboost.benchmark.spaces import Configuration, method_configurations
 from otfairboost.benchmark.store import Key
+from otfairboost.benchmark.tasks import Task
 
 SEARCH, WEIGHTS = "search", "weights"
+TIMED_CONFIGURATION = 0
+"""In this configuration every method bins the rows for itself, so that times can be compared."""
 WEIGHT_PARAMETER = "fairness_weight"
 PACKAGES = ("otfairboost", "lightgbm", "numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "fairgbm", "xgboost")
 
@@ -68,7 +73,9 @@ def inner_splits(n_folds: int) -> list[Split]:
     the other.
     """
     if n_folds < 3:
-        raise ValueError(f"n_folds={n_folds} leaves nothing to fit on when two folds are kept out; at least 3 are needed")
+        raise ValueError(
+            f"n_folds={n_folds} leaves nothing to fit on when two folds are kept out; at least 3 are needed"
+        )
     return [Split(pair) for pair in combinations(range(n_folds), 2)]
 
 
@@ -81,7 +88,7 @@ def assign_folds(y: NDArray, n_folds: int, seed: int, *, stratify: bool) -> NDAr
     return folds
 
 
-def plan(task: Any, methods: Sequence[Any], profile: Profile, seed: int, *, nested: bool = False) -> Iterator[Unit]:
+def plan(task: Task, methods: Sequence[Method], profile: Profile, seed: int, *, nested: bool = False) -> Iterator[Unit]:
     """Yield all fits of a task, ordered so that a run that ends early has treated all methods alike.
 
     One configuration after the other, for all methods and folds; the fits at given fairness weights in between.
@@ -97,8 +104,13 @@ def plan(task: Any, methods: Sequence[Any], profile: Profile, seed: int, *, nest
         Whether to fit the inner splits as well.
     """
     splits = [*outer_splits(profile.n_folds), *(inner_splits(profile.n_folds) if nested else [])]
-    tried = {method.name: method_configurations(task, method, seed, profile.n_configurations) for method in methods}
-    for index in range(max(count_configurations(task, profile), len(profile.fairness_weights))):
+    tried = {
+        method.name: method_configurations(
+            task, method, seed, count_configurations(task, method, profile.n_configurations, profile.max_models)
+        )
+        for method in methods
+    }
+    for index in range(max(profile.n_configurations, len(profile.fairness_weights))):
         for method in methods:
             if index < len(tried[method.name]):
                 shared, own = tried[method.name][index]
@@ -109,7 +121,12 @@ def plan(task: Any, methods: Sequence[Any], profile: Profile, seed: int, *, nest
 
 
 def _at_weight(
-    task: Any, methods: Sequence[Any], profile: Profile, seed: int, index: int, tried: dict[str, list[Any]]
+    task: Task,
+    methods: Sequence[Method],
+    profile: Profile,
+    seed: int,
+    index: int,
+    tried: dict[str, list[Configuration]],
 ) -> Iterator[Unit]:
     """Yield the fits of the first configuration at one fairness weight, for the methods that have such a weight."""
     for method in methods:
@@ -121,16 +138,18 @@ def _at_weight(
                 yield Unit(key, tried[method.name][0].shared, own, _fit_seed(seed, 0))
 
 
-def count_configurations(task: Any, profile: Profile) -> int:
-    """Return how many configurations every method tries."""
-    return 1 if task.configurations == "default" else profile.n_configurations
+def count_configurations(task: Task, method: Method, n_configurations: int, max_models: int | None) -> int:
+    """Return how many configurations a method tries."""
+    if task.configurations == "default":
+        return 1
+    return n_configurations if max_models is None else max(1, min(n_configurations, max_models // method.fits))
 
 
 def _fit_seed(seed: int, configuration: int) -> int:
     return int(np.random.SeedSequence([seed, configuration]).generate_state(1)[0] % 2**31)
 
 
-def checksum(data: Any) -> str:
+def checksum(data: TaskData) -> str:
     """Return a fingerprint of a task's rows: SHA-256 of names and values."""
     digest = hashlib.sha256()
     digest.update("\0".join(map(str, data.X.columns)).encode())
@@ -151,13 +170,14 @@ def _update(digest: Any, values: Any) -> None:
     digest.update(np.ascontiguousarray(array).data if array.dtype.kind != "U" else "\0".join(array.ravel()).encode())
 
 
-def fingerprint(task: Any, profile: Profile, seed: int, data: Any) -> dict[str, Any]:
+def fingerprint(task: Task, profile: Profile, seed: int, data: TaskData) -> dict[str, Any]:
     """Return all that two results must have in common to stand in one table."""
     return {
         "versions": versions(),
         "profile": profile.name,
         "n_folds": profile.n_folds,
-        "n_configurations": count_configurations(task, profile),
+        "n_configurations": 1 if task.configurations == "default" else profile.n_configurations,
+        "max_models": profile.max_models,
         "timeout": profile.timeout,
         "max_rows": profile.max_rows,
         "fairness_weights": list(profile.fairness_weights),

@@ -15,7 +15,6 @@ from otfairboost.benchmark.results import TaskResults
 from otfairboost.benchmark.store import Store, StoreError
 from otfairboost.benchmark.tables import Entry, comparison
 from otfairboost.benchmark.tasks import TASKS
-from otfairboost.extras import require
 from otfairboost.files import replacing
 from otfairboost.plots.method_scatter import plot_method_scatter
 from otfairboost.plots.weight_curves import plot_weight_curves
@@ -29,13 +28,17 @@ APPENDIX = ("tennessee_eodds", "tennessee_ethnicity", "communities_dp")
 """The tasks that the paper's appendix draws side by side."""
 
 _LEGEND = """\
-All figures are means over folds ± standard deviation over folds (NumPy's `std`), in points. **here**: the
-configuration with the best mean objective over the same folds that are reported, which is the paper's rule, and too
-good by the luck of the best of many. **here, other folds**: for each fold the configuration that did best on the others, so
-that no fold has a say in what is reported of it. **here, nested** (where it was run): the same, and no row of the fold was
-fitted on in the choice. Methods in italics need the sensitive attribute to predict. A `-` is a method that cannot do
-the task, or was not run. The hypervolume is the area below the front of all that a method reached, in the unit square of
-performance and 1 − gap; members of a method's own frontier that come with a fit count there, not in the table above it.
+All figures are means ± standard deviation over folds (NumPy's `std`), in points.
+
+- **here**: the configuration with the best mean objective over the same folds that are reported. This is the paper's
+  rule; it is too good by the luck of the best of many.
+- **here, other folds**: for each fold the configuration that did best on the others, so that no fold has a say in what
+  is reported of it.
+- **here, nested** (where it was run): the same, and no row of the fold was fitted on in the choice.
+- Methods in italics need the sensitive attribute to predict. A `-` is a method that cannot do the task, or was not run.
+- The hypervolume is the area below the front of all that a method reached, in the unit square of performance and
+  1 − gap. Members of a method's own frontier that come with a fit count there, not in the table above it.
+- Times are of the first configuration, in which every method bins the rows for itself: medians over folds.
 """
 
 
@@ -44,7 +47,9 @@ def load_results(store: Store) -> list[TaskResults]:
     runs = {run.task: run for run in store.runs()}
     unknown = runs.keys() - TASKS.keys()
     if unknown:
-        raise StoreError(f"store {store.path} holds unknown tasks: {', '.join(sorted(unknown))}; it is not of this version")
+        raise StoreError(
+            f"store {store.path} holds unknown tasks: {', '.join(sorted(unknown))}; it is not of this version"
+        )
     found = [TaskResults(TASKS[name], runs[name], store.results(name)) for name in TASKS if name in runs]
     return [results for results in found if results.results]
 
@@ -63,7 +68,6 @@ def write_report(store_path: str | os.PathLike[str], output: str | os.PathLike[s
     """
     if not 0.0 <= alpha <= 1.0:
         raise ValueError(f"alpha={alpha!r} is not allowed; it must lie between 0 and 1")
-    require("matplotlib", "benchmark")
     with Store(store_path) as store:
         studies = load_results(store)
     if not studies:
@@ -105,15 +109,17 @@ def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figur
         "a sample of the rows": about["n_rows"] == protocol["max_rows"],
         "partial": results.is_partial,
     }
-    title = results.task.title + (f" ({applying})" if (applying := ", ".join(mark for mark in marks if marks[mark])) else "")
+    applying = ", ".join(mark for mark, applies in marks.items() if applies)
+    title = results.task.title + (f" ({applying})" if applying else "")
     lines = [f"## {title}", ""]
     if about["command"]:
         lines += [f"    {about['command']}", ""]
     groups = ", ".join(f"{label} {count:,}" for label, count in about["groups"].items())
     lines += [
         f"{about['started']}; profile {protocol['profile']}: {protocol['n_folds']} folds, "
-        f"{protocol['n_configurations']} configurations, seed {protocol['seed']}, {protocol['timeout']:g} seconds at most "
-        f"a fit; Python {about['python']}, {about['machine']}. {about['n_rows']:,} rows, {about['n_features']} columns; "
+        f"{protocol['n_configurations']} configurations{_limit(protocol['max_models'])}, seed {protocol['seed']}, "
+        f"{protocol['timeout']:g} seconds at most a fit; Python {about['python']}, {about['machine']}. "
+        f"{about['n_rows']:,} rows, {about['n_features']} columns; "
         f"groups: {groups}. {about['data']}",
         "",
         *markdown.comparison_table(results, methods, entries, alpha),
@@ -126,6 +132,10 @@ def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figur
     for figure in figures:
         lines += [f"![{results.task.title}]({figure.as_posix()})", ""]
     return lines
+
+
+def _limit(max_models: int | None) -> str:
+    return "" if max_models is None else f" (fewer where they would train more than {max_models} models a fold)"
 
 
 def _failures(results: TaskResults) -> list[str]:

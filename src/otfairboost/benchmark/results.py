@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otfairboost.benchmark.protocol import SEARCH, Split
+from otfairboost.benchmark.methods import METHODS
+from otfairboost.benchmark.protocol import SEARCH, Split, count_configurations
 from otfairboost.benchmark.store import Result, Run
+from otfairboost.benchmark.tasks import Task
 
 Metrics = dict[str, float]
 
@@ -59,7 +61,7 @@ class TaskResults:
     results : sequence of Result
     """
 
-    def __init__(self, task: Any, run: Run, results: Sequence[Result]) -> None:
+    def __init__(self, task: Task, run: Run, results: Sequence[Result]) -> None:
         self.task = task
         self.run = run
         self.results = list(results)
@@ -77,7 +79,7 @@ class TaskResults:
             folds = Split.read(result.key.split).test_folds
             if len(folds) == 1 and result.error is None:
                 outer[result.key.study, result.key.method, result.key.configuration][folds[0]] = result
-        found = defaultdict(list)
+        found: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
         for (study, method, configuration), by_fold in sorted(outer.items()):
             if len(by_fold) == self.n_folds:
                 found[study, method] += _members(method, configuration, [by_fold[k] for k in range(self.n_folds)])
@@ -113,13 +115,14 @@ class TaskResults:
             for result in self.results
             if result.key.study == SEARCH and result.key.method == method and "+" not in result.key.split
         )
-        planned = self.n_folds * self.n_configurations
-        return Count(planned, outcomes.total(), outcomes[False], len(self.candidates(method)))
+        return Count(
+            self.n_folds * self._planned(method), outcomes.total(), outcomes[False], len(self.candidates(method))
+        )
 
-    @property
-    def n_configurations(self) -> int:
-        """Return the number of configurations that were planned for each method."""
-        return int(self.run.protocol["n_configurations"])
+    def _planned(self, method: str) -> int:
+        """Return how many configurations of a method the run has."""
+        sizes = self.run.protocol["n_configurations"], self.run.protocol["max_models"]
+        return count_configurations(self.task, METHODS[method], *sizes)
 
     @property
     def is_partial(self) -> bool:

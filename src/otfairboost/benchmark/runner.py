@@ -9,10 +9,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from otfairboost.benchmark.fitting import prepare_fitter
+from otfairboost.benchmark.fitting import Measured, prepare_fitter
+from otfairboost.benchmark.methods import Method
 from otfairboost.benchmark.profiles import Profile
 from otfairboost.benchmark.protocol import Unit, fingerprint, plan
+from otfairboost.benchmark.rows import TaskData
 from otfairboost.benchmark.store import Key, Result, Run, Store
+from otfairboost.benchmark.tasks import Task
 from otfairboost.benchmark.workers import Outcome, work_off
 from otfairboost.threads import count_threads
 
@@ -48,8 +51,8 @@ class Summary(NamedTuple):
 
 
 def run_task(
-    task: Any,
-    methods: Sequence[Any],
+    task: Task,
+    methods: Sequence[Method],
     profile: Profile,
     store_path: str | os.PathLike[str],
     *,
@@ -100,9 +103,7 @@ def run_task(
         n_workers = 1 if task.report_times else min(n_cores, max(len(ledger.todo), 1))
         n_threads = n_cores if task.report_times else 1
         on_progress(ledger.progress(n_workers, None))
-        prepare = prepare_fitter(
-            task, able, profile, home, seed=seed, n_jobs=n_threads
-        )
+        prepare = prepare_fitter(task, able, profile, home, seed=seed, n_jobs=n_threads)
         for unit, outcome in work_off(
             ledger.todo, prepare, n_workers=n_workers, n_threads=n_threads, timeout=profile.timeout
         ):
@@ -118,10 +119,11 @@ def _as_result(unit: Unit, outcome: Outcome) -> Result:
     parameters = {"shared": unit.shared, "own": unit.own, "seed": unit.seed}
     if outcome.error is not None:
         return Result(unit.key, parameters, {}, None, None, outcome.error, now)
-    return Result(unit.key, parameters, *outcome.value, None, now)
+    measured: Measured = outcome.value
+    return Result(unit.key, parameters, measured.metrics, measured.fit_seconds, measured.cpu_seconds, None, now)
 
 
-def _describe(data: Any, command: str, n_cores: int) -> dict[str, Any]:
+def _describe(data: TaskData, command: str, n_cores: int) -> dict[str, Any]:
     return {
         "command": command,
         "started": time.strftime("%Y-%m-%d"),

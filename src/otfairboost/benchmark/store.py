@@ -112,7 +112,9 @@ class Store:
             if application not in (0, APPLICATION_ID) or (tables and application == 0):
                 raise StoreError(f"{self.path} is a database of something else; give another store")
             if tables and found != FORMAT:
-                raise StoreError(f"store {self.path} has format {found}, this version reads {FORMAT}; give another store")
+                raise StoreError(
+                    f"store {self.path} has format {found}, this version reads {FORMAT}; give another store"
+                )
             if tables and (flaw := self._value("PRAGMA quick_check(1)")) != "ok":
                 raise StoreError(f"store {self.path} is damaged ({flaw}); give another store, or remove it")
         if not tables:

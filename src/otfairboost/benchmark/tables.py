@@ -8,7 +8,7 @@ from otfairboost.benchmark.figures import POINTS, front_volume
 from otfairboost.benchmark.methods import METHODS
 from otfairboost.benchmark.paper import OBJECTIVE as PAPER_OBJECTIVE
 from otfairboost.benchmark.paper import PAPER, SECONDS, Figure
-from otfairboost.benchmark.protocol import SEARCH
+from otfairboost.benchmark.protocol import SEARCH, TIMED_CONFIGURATION
 from otfairboost.benchmark.results import TaskResults
 from otfairboost.benchmark.selection import OBJECTIVE, RULES, Choice
 from otfairboost.benchmark.store import Result
@@ -50,7 +50,7 @@ class MethodTime(NamedTuple):
     seconds : float
         Median wall-clock time of a fit.
     ratio, cpu_ratio : float or None
-        Median over fits of the time in units of the baseline's fit of the same configuration and fold.
+        Median over folds of the time in units of the baseline's fit of the same fold.
     """
 
     seconds: float
@@ -71,7 +71,9 @@ def comparison(results: TaskResults, methods: Sequence[str], alpha: float) -> li
     """
     entries = []
     for method in methods:
-        choices = {rule: choice for rule, choose in RULES.items() if (choice := choose(results, method, alpha)) is not None}
+        choices = {
+            rule: choice for rule, choose in RULES.items() if (choice := choose(results, method, alpha)) is not None
+        }
         for metric in shown_metrics(results.task):
             entries += [_entry(method, metric, rule, choice) for rule, choice in choices.items()]
             paper = paper_figure(results.task.name, method, metric, alpha)
@@ -115,17 +117,21 @@ def method_time(results: TaskResults, method: str) -> MethodTime | None:
     return MethodTime(seconds, ratio("fit_seconds"), ratio("cpu_seconds"))
 
 
-def _timed(results: TaskResults, method: str) -> Iterator[tuple[tuple[int, str], Result]]:
-    """Yield the successful fits on the folds of the cross-validation."""
+def _timed(results: TaskResults, method: str) -> Iterator[tuple[str, Result]]:
+    """Yield the successful fits of the configuration whose times are compared, by fold."""
     for result in results.results:
-        key = result.key
-        if key.study == SEARCH and key.method == method and "+" not in key.split and result.error is None:
-            yield (key.configuration, key.split), result
+        study, name, configuration, split = result.key
+        timed = (study, name, configuration) == (SEARCH, method, TIMED_CONFIGURATION)
+        if timed and "+" not in split and result.error is None:
+            yield split, result
 
 
 def paper_time_ratio(task: str, method: str) -> float | None:
     """Return the paper's time in units of its baseline's."""
-    ours, baseline = paper_figure(task, method, SECONDS, PAPER_ALPHA), paper_figure(task, BASELINE, SECONDS, PAPER_ALPHA)
+    ours, baseline = (
+        paper_figure(task, method, SECONDS, PAPER_ALPHA),
+        paper_figure(task, BASELINE, SECONDS, PAPER_ALPHA),
+    )
     return None if ours is None or baseline is None else ours.mean / baseline.mean
 
 
@@ -147,7 +153,7 @@ def standing(results: TaskResults, method: str) -> Standing:
         None if volume is None else POINTS * volume,
         method_time(results, method),
         count.complete,
-        results.n_configurations,
+        count.planned // results.n_folds,
         count.failed,
     )
 

@@ -1,7 +1,6 @@
 """``otfairboost benchmark``: the paper's study, run and reported."""
 
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -35,7 +34,10 @@ def list_names() -> None:
         for heading, titles in (
             ("tasks", {task.name: task.title for task in TASKS.values()}),
             ("methods", {method.name: method.title for method in METHODS.values()}),
-            ("profiles", {p.name: f"{p.n_folds} folds, {p.n_configurations} configurations" for p in PROFILES.values()}),
+            (
+                "profiles",
+                {p.name: f"{p.n_folds} folds, {p.n_configurations} configurations" for p in PROFILES.values()},
+            ),
         ):
             console.print(f"[bold]{heading}[/bold]")
             for name, title in titles.items():
@@ -76,7 +78,8 @@ def run(
             with _bar(console, task.name) as on_progress:
                 summary = run_task(
                     task, chosen, size, path, data_home=data_home, seed=seed, n_jobs=jobs, nested=nested,
-                    retry_failed=retry_failed, command=shlex.join(["otfairboost", *sys.argv[1:]]), on_progress=on_progress,
+                    retry_failed=retry_failed, command=_command(task.name, size.name, seed, methods, nested),
+                    on_progress=on_progress,
                 )  # fmt: skip
             failed = f", {summary.failed} of them failed (see the report)" if summary.failed else ""
             console.print(f"{task.name}: {summary.total} fits in {path}{failed}; {summary.fitted} new")
@@ -97,6 +100,13 @@ def report(
         from otfairboost.benchmark.report import write_report
 
         Console().print(f"report: {write_report(store, output, alpha=alpha)}", soft_wrap=True)
+
+
+def _command(task: str, profile: str, seed: int, methods: str | None, nested: bool) -> str:
+    """Return how to get the same results elsewhere: what matters of the command, without this machine's folders."""
+    words = ["otfairboost", "benchmark", "run", task, "--profile", profile, "--seed", str(seed), "--data-home", "DATA"]
+    words += ["--methods", methods] if methods else []
+    return shlex.join(words + (["--nested"] if nested else []))
 
 
 def _choose_methods(text: str) -> "list[Method]":

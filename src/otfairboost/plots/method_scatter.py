@@ -76,26 +76,31 @@ def plot_method_scatter(infos: Sequence[ScatterInfo]) -> "Figure":
         for series in sorted(info.series, key=lambda one: one.emphasis):  # what stands out is drawn last
             _draw(panel, series, info.x_is_good)
         _frame(panel, info)
-    handles = {label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
+    handles = {
+        label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
     order = list(dict.fromkeys(series.label for info in infos for series in info.series))
     shown = [label for label in order if label in handles]
     columns = min(len(shown), 3 * len(infos) if len(infos) > 1 else 3)
-    figure.legend([handles[label] for label in shown], shown, loc="outside lower center", ncols=max(columns, 1), frameon=False)
+    figure.legend(
+        [handles[label] for label in shown], shown, loc="outside lower center", ncols=max(columns, 1), frameon=False
+    )
     return figure
 
 
 def _draw(panel: "Axes", series: MethodSeries, x_is_good: bool) -> None:
     size, line = (46, 2.4) if series.emphasis else (30, 1.5)
     layer = 4 if series.emphasis else 2
-    panel.scatter(*series.minor_points.T, s=6, color=series.colour, alpha=0.25, linewidths=0, zorder=layer - 1)
-    panel.scatter(
-        *series.points.T, s=size, color=series.colour, marker=series.marker, alpha=0.75, linewidths=0.4,
-        edgecolors="white", zorder=layer, label=series.label,
-    )  # fmt: skip
+    for points, style in (
+        (series.minor_points, {"s": 6, "alpha": 0.25, "linewidths": 0, "zorder": layer - 1}),
+        (series.points, {"s": size, "marker": series.marker, "alpha": 0.75, "linewidths": 0.4, "edgecolors": "white",
+                         "zorder": layer, "label": series.label}),
+    ):  # fmt: skip
+        panel.scatter(points[:, 0], points[:, 1], color=series.colour, **style)
     if len(series.front) > 1:
         # What is reached at a given performance is the best gap at that performance or a better one.
-        style = "steps-pre" if x_is_good else "steps-post"
-        panel.plot(*series.front.T, color=series.colour, linewidth=line, alpha=0.9, drawstyle=style, zorder=layer)
+        steps = "steps-pre" if x_is_good else "steps-post"
+        panel.plot(*series.front.T, color=series.colour, linewidth=line, alpha=0.9, drawstyle=steps, zorder=layer)
 
 
 def _frame(panel: "Axes", info: ScatterInfo) -> None:

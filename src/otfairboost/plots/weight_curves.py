@@ -65,12 +65,22 @@ def plot_weight_curves(info: WeightCurvesInfo) -> "Figure":
 def _draw(axis: "Axes", weights: Float, panel: CurvePanel) -> None:
     for curve in panel.curves:
         axis.fill_between(
-            weights, curve.mean - curve.deviation, curve.mean + curve.deviation, color=curve.colour, alpha=0.15, linewidth=0
+            weights,
+            curve.mean - curve.deviation,
+            curve.mean + curve.deviation,
+            color=curve.colour,
+            alpha=0.15,
+            linewidth=0,
         )
         axis.plot(weights, curve.mean, color=curve.colour, linewidth=2.2, marker="o", markersize=5, label=curve.label)
     for reference in panel.references:
         axis.axhline(
-            reference.value, color=reference.colour, linewidth=1.3, linestyle=(0, (5, 3)), label=reference.label, zorder=1
+            reference.value,
+            color=reference.colour,
+            linewidth=1.3,
+            linestyle=(0, (5, 3)),
+            label=reference.label,
+            zorder=1,
         )
     axis.set_xscale("log")
     axis.set_xticks(weights, [f"{weight:g}" for weight in weights])
