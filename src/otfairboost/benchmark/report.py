@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otfairboost.benchmark import markdown
 from otfairboost.benchmark.figures import scatter_info, weight_curves_info
@@ -17,10 +17,8 @@ from otfairboost.benchmark.tables import Entry, comparison
 from otfairboost.benchmark.tasks import TASKS
 from otfairboost.files import replacing
 from otfairboost.plots.method_scatter import plot_method_scatter
+from otfairboost.plots.saving import save_figure
 from otfairboost.plots.weight_curves import plot_weight_curves
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAGE = "README.md"
 FIGURES = "figures"
@@ -151,14 +149,15 @@ def _failures(results: TaskResults) -> list[str]:
 
 
 def _write_figures(folder: Path, results: TaskResults) -> list[Path]:
-    methods, written = list(METHODS), []
+    methods = list(METHODS)
+    written: list[Path] = []
     scatter = scatter_info(results, methods)
     if scatter.series:
-        written.append(_save(folder, plot_method_scatter([scatter]), f"{results.task.name}_scatter"))
+        written += save_figure(plot_method_scatter([scatter]), folder / FIGURES / f"{results.task.name}_scatter")
     curves = weight_curves_info(results, methods)
     if curves is not None:
-        written.append(_save(folder, plot_weight_curves(curves), f"{results.task.name}_weights"))
-    return written
+        written += save_figure(plot_weight_curves(curves), folder / FIGURES / f"{results.task.name}_weights")
+    return [path.relative_to(folder) for path in written if path.suffix == ".png"]
 
 
 def _appendix(folder: Path, studies: Sequence[TaskResults]) -> list[str]:
@@ -166,16 +165,9 @@ def _appendix(folder: Path, studies: Sequence[TaskResults]) -> list[str]:
     infos = [scatter_info(by_name[name], list(METHODS)) for name in APPENDIX if name in by_name]
     if len(infos) < 2 or not all(info.series for info in infos):
         return []
-    figure = _save(folder, plot_method_scatter(infos), "appendix_scatter")
-    return ["## The paper's appendix", "", f"![Scatter plots of the appendix]({figure.as_posix()})", ""]
-
-
-def _save(folder: Path, figure: "Figure", name: str) -> Path:
-    """Write a figure as PNG and SVG; return the path of the first, relative to the folder."""
-    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        with replacing(folder / FIGURES / f"{name}{suffix}") as path:
-            figure.savefig(path, metadata=metadata)
-    return Path(FIGURES) / f"{name}.png"
+    picture, _ = save_figure(plot_method_scatter(infos), folder / FIGURES / "appendix_scatter")
+    shown = picture.relative_to(folder).as_posix()
+    return ["## The paper's appendix", "", f"![Scatter plots of the appendix]({shown})", ""]
 
 
 def _flat(entry: Entry) -> dict[str, Any]:
