@@ -64,6 +64,7 @@ def test_a_configuration_does_not_depend_on_what_else_is_run():
         if key.method == "baseline" and key.study == "search"
     }
     assert all(shared[key.configuration] == unit.shared for key, unit in alone.items())
+    assert len({unit.seed for unit in together.values()}) == 5  # one for each configuration
 
 
 def test_methods_of_many_models_try_fewer_configurations():

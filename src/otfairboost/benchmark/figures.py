@@ -58,10 +58,18 @@ def scatter_info(results: TaskResults, methods: Sequence[str]) -> ScatterInfo:
                 front=front[np.argsort(front[:, 0])],
             )
         )
-    simulated = " (simulated data)" if results.run.information.get("simulated") else ""
     return ScatterInfo(
-        f"{task.title}{simulated}", METRICS[axis], METRICS[task.gap], axis == task.performance, tuple(series)
+        _title(results),
+        f"one point a configuration, mean of {results.n_folds} folds; lines: each method's Pareto front",
+        METRICS[axis],
+        METRICS[task.gap],
+        axis == task.performance,
+        tuple(series),
     )
+
+
+def _title(results: TaskResults) -> str:
+    return f"{results.task.title}{' (simulated data)' if results.run.information.get('simulated') else ''}"
 
 
 def weight_curves_info(results: TaskResults, methods: Sequence[str]) -> WeightCurvesInfo | None:
@@ -79,8 +87,12 @@ def weight_curves_info(results: TaskResults, methods: Sequence[str]) -> WeightCu
     at_weight = {m: sorted((c for c in found if _weight(c) in common), key=_weight) for m, found in swept.items()}
     first = {m: c for m in methods if m not in swept for c in results.candidates(m) if c.configuration == 0}
     panels = tuple(_panel(metric, at_weight, first) for metric in shown_metrics(results.task) if metric != OBJECTIVE)
-    simulated = " (simulated data)" if results.run.information.get("simulated") else ""
-    return WeightCurvesInfo(f"{results.task.title}{simulated}", np.array(common), panels)
+    return WeightCurvesInfo(
+        _title(results),
+        f"mean ± standard deviation of {results.n_folds} folds; LightGBM's parameters are the same for all",
+        np.array(common),
+        panels,
+    )
 
 
 def _panel(metric: str, at_weight: dict[str, list[Candidate]], first: dict[str, Candidate]) -> CurvePanel:

@@ -40,9 +40,10 @@ class CurvePanel(NamedTuple):
 
 
 class WeightCurvesInfo(NamedTuple):
-    """What the figure shows: a title, the weights, and one panel per metric."""
+    """What the figure shows: a title, a note below it, the weights, and one panel per metric."""
 
     title: str
+    note: str
     weights: Float
     panels: tuple[CurvePanel, ...]
 
@@ -53,7 +54,7 @@ def plot_weight_curves(info: WeightCurvesInfo) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.6 * len(info.panels), 4.6), layout="constrained", dpi=150)
-    figure.suptitle(info.title, x=0.01, ha="left", fontsize=12)
+    figure.suptitle(f"{info.title}: {info.note}", x=0.008, ha="left", fontsize=9, color="0.4")
     axes = figure.subplots(1, len(info.panels), squeeze=False)[0]
     for axis, panel in zip(axes, info.panels, strict=True):
         _draw(axis, info.weights, panel)
