@@ -1,0 +1,7 @@
+"""The report page: first what it shows (:class:`Report`), then one self-contained HTML file."""
+
+from otfairboost.report.build import build_report
+from otfairboost.report.data import Candidate, Report
+from otfairboost.report.html import render_report, write_report
+
+__all__ = ["Candidate", "Report", "build_report", "render_report", "write_report"]
