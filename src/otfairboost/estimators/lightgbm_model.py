@@ -214,7 +214,7 @@ class FairLGBMModel(lgb.LGBMModel):
         ]
         init_model = read_init_model(given.init_model)
         params = self._process_params(stage="fit")
-        pose_task = partial(self._pose_task, train=train, continued=init_model is not None)
+        pose_task = partial(self._pose_task, train=train._replace(X=None), continued=init_model is not None)
         pose_task(settings, params)  # raises for what cannot be trained
         for name in ("objective", "metric"):
             drop_parameter(params, name)

@@ -71,6 +71,8 @@ class PreparedFit:
     def construct(self) -> "PreparedFit":
         """Bin the rows and plan the comparisons now, and not at the first fit."""
         self.train_set.construct()
+        if not self._evaluations:
+            self.train_rows = self.train_rows._replace(X=None)  # they are in bins now
         if self.train_rows.groups is not None:
             self._plan_comparisons(self._estimator._settings())
         return self
