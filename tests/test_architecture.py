@@ -31,7 +31,7 @@ CONFINED = {
     "matplotlib": {"plots"},
     "plotly": {"plots"},
     "typer": {"cli"},
-    "rich": {"cli"},
+    "rich": {"cli", "selection"},
 }
 CORE = {"numpy", "scipy", "sklearn", "lightgbm", "numba", "narwhals"}
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "plotly", "typer", "rich", "optuna", "dask", "xgboost", "shap"]

@@ -20,6 +20,7 @@ from otfairboost.penalty import (
     GroupWeighting,
     HessianForm,
     Penalty,
+    Plan,
     TransportName,
     plan_comparisons,
 )
@@ -97,6 +98,19 @@ class FairnessSettings:
         origin = float(special.logit(self.decision_threshold)) if self.focus != 1 else 0.0
         return ScoreMap(LOGISTIC, float(self.focus), origin)
 
+    def plan(
+        self,
+        target: Target,
+        groups: Groups,
+        distribution_weight: Float32,
+        *,
+        name: str = "sensitive_features",
+        reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
+    ) -> Plan:
+        """Return which rows are compared, which does not depend on the weight; parameters as in :meth:`objective`."""
+        strata = stratify(self.fairness, target)
+        return plan_comparisons(groups, strata, distribution_weight, self.group_weighting, name=name, reduce=reduce)
+
     def objective(
         self,
         loss: Loss,
@@ -110,6 +124,7 @@ class FairnessSettings:
         offset: float = 0.0,
         name: str = "sensitive_features",
         reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
+        plan: Plan | None = None,
     ) -> FairObjective:
         """Return the objective on one set of rows.
 
@@ -127,15 +142,11 @@ class FairnessSettings:
             What to call the sensitive features in messages.
         reduce : callable
             Sums an array over workers.
+        plan : Plan, optional
+            Of these rows, if it is made already (:meth:`plan`).
         """
-        plan = plan_comparisons(
-            groups,
-            stratify(self.fairness, target),
-            distribution_weight,
-            self.group_weighting,
-            name=name,
-            reduce=reduce,
-        )
+        if plan is None:
+            plan = self.plan(target, groups, distribution_weight, name=name, reduce=reduce)
         penalty = Penalty(
             plan,
             self.score_map(classification=target.classes is not None),

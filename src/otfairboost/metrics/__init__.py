@@ -21,6 +21,7 @@ scikit-learn's ``make_scorer`` makes scorers of them. This one suits classifiers
 """
 
 from otfairboost.metrics.distributions import kolmogorov_smirnov, normalized_wasserstein, wasserstein_distance
+from otfairboost.metrics.intervals import Interval, bootstrap_interval
 from otfairboost.metrics.parity import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -44,9 +45,11 @@ from otfairboost.metrics.tradeoff import tradeoff_objective
 
 __all__ = [
     "METRICS",
+    "Interval",
     "Metric",
     "accuracy",
     "average_precision",
+    "bootstrap_interval",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "equalized_odds_difference",
