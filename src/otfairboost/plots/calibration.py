@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from otfairboost.intervals import mean_interval, wilson_interval
+from otfairboost.metrics.rate_intervals import mean_interval, wilson_interval
 from otfairboost.metrics.inputs import Floats
 from otfairboost.plots.rows import read_groups
 from otfairboost.plots.style import finish, line_styles, new_axes

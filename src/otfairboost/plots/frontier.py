@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from otfairboost.metrics import get_metric
 from otfairboost.metrics.inputs import Floats, read_floats
 from otfairboost.plots.style import MUTED, PALETTE, finish, line_styles, new_axes
 
@@ -86,6 +87,29 @@ def frontier_info(
         gap_name=gap_name,
         performance_name=performance_name,
         greater_is_better=greater_is_better,
+    )
+
+
+def fitted_frontier_info(frontier: Any, *, chosen: float | None = None) -> FrontierInfo:
+    """Return what a fitted :class:`otfairboost.selection.FairnessFrontier` measured.
+
+    Parameters
+    ----------
+    frontier : FairnessFrontier
+    chosen : float, optional
+        The weight that was chosen.
+    """
+    columns = [frontier.values_[:, :, frontier.metrics_.index(name)] for name in (frontier.gap_, frontier.performance_)]
+    known = np.isfinite(columns).all(axis=(0, 2))  # where training diverged there is nothing to show
+    gap, performance = (column[known] for column in columns)
+    return frontier_info(
+        np.repeat(frontier.weights_[known], gap.shape[1]),
+        gap.ravel(),
+        performance.ravel(),
+        chosen=chosen,
+        gap_name=frontier.gap_.replace("_", " "),
+        performance_name=frontier.performance_.replace("_", " "),
+        greater_is_better=get_metric(frontier.performance_).greater_is_better,
     )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from otfairboost.intervals import wilson_interval
+from otfairboost.metrics.rate_intervals import wilson_interval
 from otfairboost.metrics.inputs import Floats
 from otfairboost.plots.rows import read_groups
 from otfairboost.plots.style import MUTED, finish, line_styles, new_axes

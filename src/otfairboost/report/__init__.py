@@ -2,6 +2,9 @@
 
 from otfairboost.report.build import build_report
 from otfairboost.report.data import Candidate, Report
+from otfairboost.report.frontier import frontier_report
 from otfairboost.report.html import render_report, write_report
 
-__all__ = ["Candidate", "Report", "build_report", "render_report", "write_report"]
+from otfairboost.report.summary import summarise
+
+__all__ = ["Candidate", "Report", "build_report", "frontier_report", "render_report", "summarise", "write_report"]

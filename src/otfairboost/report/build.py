@@ -9,18 +9,20 @@ from numpy.typing import NDArray
 
 from otfairboost.criteria import find_criterion
 from otfairboost.groups import Groups, encode_groups, format_label
-from otfairboost.intervals import mean_interval
+from otfairboost.metrics.rate_intervals import mean_interval
+from otfairboost.metrics.gaps import find_gap
 from otfairboost.metrics.inputs import Floats, read_floats, read_labels
 from otfairboost.plots.calibration import GroupCalibration, calibration_info
 from otfairboost.report.data import Candidate, GroupResult, GroupSummary, ModelResult, Report
 from otfairboost.report.grid import is_probability, threshold_grid
-from otfairboost.report.measures import GAP_OF, Measure, measure_scores
+from otfairboost.report.measures import Measure, measure_scores
 from otfairboost.versions import versions
 
 N_DENSITY_BINS = 60
 N_CALIBRATION_BINS = 10
 ALPHA = 0.75
 """Share of the performance where nobody said which model was chosen: the paper's Obj.75."""
+_ERRORS = ("mean_absolute_error", "mean_squared_error")
 
 
 def build_report(
@@ -77,6 +79,7 @@ def build_report(
     if task not in ("classification", "regression"):
         raise ValueError(f"task={task!r} is unknown; allowed are 'classification', 'regression'")
     find_criterion(fairness)
+    gap, performance = _read_axes(fairness, performance, task, y_true is not None)
     given = _read_candidates(candidates)
     groups = encode_groups(sensitive_features, n_rows=len(given[0].scores))
     counted = groups.codes >= 0
@@ -97,7 +100,6 @@ def build_report(
         _measure(one, score, y, codes, len(groups.labels), grid=grid, threshold=at, task=task)
         for one, score in zip(given, scores, strict=True)
     ]
-    gap, performance = _read_axes(fairness, performance, task, y is not None)
     best, reason = _choose(models, gap, performance, chosen, reason)
     return Report(
         title=title,
@@ -160,17 +162,17 @@ def _read_threshold(threshold: float | None, scores: Floats, task: str) -> float
 
 def _read_axes(fairness: str, performance: str | None, task: str, has_target: bool) -> tuple[str, str]:
     """Return the measures of the trade-off."""
-    if task == "regression":
-        if fairness != "demographic_parity":
-            raise ValueError(f"fairness={fairness!r} needs labels; a regression report takes 'demographic_parity'")
-        gap, allowed = "kolmogorov_smirnov", ("mean_absolute_error", "mean_squared_error")
-    else:
-        gap, allowed = GAP_OF[fairness], ("average_precision", "roc_auc", "accuracy")
-        if not has_target and fairness != "demographic_parity":
-            raise ValueError(f"fairness={fairness!r} compares rows of the same label; it needs y_true")
+    classification = task == "classification"
+    if fairness != "demographic_parity" and not (classification and has_target):
+        raise ValueError(
+            f"fairness={fairness!r} compares rows of the same label and needs labels in y_true; "
+            "without them it is 'demographic_parity'"
+        )
+    allowed = ("average_precision", "roc_auc", "accuracy") if classification else _ERRORS
     if performance is not None and performance not in allowed:
         raise ValueError(f"performance={performance!r} is unknown; allowed are {', '.join(map(repr, allowed))}")
-    return gap, performance or allowed[0]
+    gap = find_gap("gap", None, fairness=fairness, classification=classification)
+    return gap.name, performance or allowed[0]
 
 
 def _measure(
@@ -243,7 +245,7 @@ def _choose(models: list[ModelResult], gap: str, performance: str, chosen: int |
         if performance not in model.measures:
             return fair
         measure = model.measures[performance].value
-        return ALPHA * (1.0 - measure if "error" in performance else measure) + (1.0 - ALPHA) * fair
+        return ALPHA * (1.0 - measure if performance in _ERRORS else measure) + (1.0 - ALPHA) * fair
 
     best = max(range(len(models)), key=lambda i: tradeoff(models[i]))
     if len(models) > 1 and not reason:

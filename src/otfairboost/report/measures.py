@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from otfairboost import metrics
-from otfairboost.intervals import LEVEL, Interval, gap_interval, mean_interval, wilson_interval
+from otfairboost.metrics.rate_intervals import LEVEL, Bounds, gap_interval, mean_interval, wilson_interval
 from otfairboost.metrics.inputs import Floats
 
 N_BINS = 400
@@ -44,19 +44,21 @@ NAMES = {
         MeasureName("demographic_parity_difference", "Gap in selection rates", "selection gap", "gap", False, True),
         MeasureName("true_positive_rate_difference", "Gap in true positive rates", "TPR gap", "gap", False, True),
         MeasureName("false_positive_rate_difference", "Gap in false positive rates", "FPR gap", "gap", False, True),
-        MeasureName("equalized_odds_difference", "Equalized odds gap (larger of the two)", "odds gap", "gap", False, True),
+        MeasureName(
+            "equalized_odds_difference", "Equalized odds gap (larger of the two)", "odds gap", "gap", False, True
+        ),
         MeasureName("kolmogorov_smirnov", "Largest gap at any threshold (KS)", "KS", "gap", False, True),
         MeasureName("wasserstein_distance", "Distance between score distributions (W2)", "W2", "gap", False, False),
     )
 }
 
-GAP_OF = {
-    "demographic_parity": "demographic_parity_difference",
-    "equalized_odds": "equalized_odds_difference",
-    "true_positive_rate_parity": "true_positive_rate_difference",
-    "false_positive_rate_parity": "false_positive_rate_difference",
+# The labels among which a gap compares decisions; None: all rows. Of several gaps the larger counts.
+_GAPS: dict[str, tuple[float | None, ...]] = {
+    "demographic_parity_difference": (None,),
+    "true_positive_rate_difference": (1.0,),
+    "false_positive_rate_difference": (0.0,),
+    "equalized_odds_difference": (1.0, 0.0),
 }
-"""The gap that belongs to each criterion, for decisions."""
 
 
 def measure_scores(
@@ -86,8 +88,7 @@ def measure_scores(
         found |= _measure_labels(y, score, codes, threshold)
     if classification:
         decision = (score >= threshold).astype(int)
-        gaps = dict.fromkeys(GAP_OF.values()) if y is not None else {"demographic_parity_difference": None}
-        for name in gaps:
+        for name in _GAPS if y is not None else ("demographic_parity_difference",):
             value = metrics.get_metric(name).function(decision if y is None else y, decision, **groups)
             found[name] = Measure(value, *_gap_ends(name, y, decision, codes))
     for name in ("kolmogorov_smirnov", "wasserstein_distance"):
@@ -111,16 +112,10 @@ def _mean(values: Floats) -> Measure:
     return Measure(float(values.mean()), *mean_interval(values))
 
 
-def _gap_ends(name: str, y: Floats | None, decision: NDArray[Any], codes: NDArray[Any]) -> Interval:
+def _gap_ends(name: str, y: Floats | None, decision: NDArray[Any], codes: NDArray[Any]) -> Bounds:
     """Return the interval of a gap between rates; of equalized odds, that of the rate with the larger gap."""
-    conditions: dict[str, tuple[float | None, ...]] = {
-        "demographic_parity_difference": (None,),
-        "true_positive_rate_difference": (1.0,),
-        "false_positive_rate_difference": (0.0,),
-        "equalized_odds_difference": (1.0, 0.0),
-    }
     candidates = []
-    for label in conditions[name]:
+    for label in _GAPS[name]:
         rows = np.ones(len(codes), bool) if label is None or y is None else y == label
         total = np.bincount(codes[rows], minlength=codes.max() + 1)
         selected = np.bincount(codes[rows], weights=decision[rows], minlength=codes.max() + 1)
@@ -142,11 +137,11 @@ def _draw_binned(y: Floats, score: Floats) -> Floats:
     return np.concatenate([seen[None], drawn])
 
 
-def _bootstrap_ends(value: float, of_bins: Callable[[Floats], Floats], draws: Floats) -> Interval:
+def _bootstrap_ends(value: float, of_bins: Callable[[Floats], Floats], draws: Floats) -> Bounds:
     """Return the percentile interval, moved by what binning changes."""
     binned = of_bins(draws)
     ends = np.quantile(binned[1:], [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]) - binned[0] + value
-    return Interval(*(float(end) for end in np.clip(ends, 0.0, 1.0)))
+    return Bounds(*(float(end) for end in np.clip(ends, 0.0, 1.0)))
 
 
 def _binned_roc_auc(counts: Floats) -> Floats:

@@ -1,6 +1,7 @@
-r"""Confidence intervals of rates and of differences between them.
+r"""Confidence intervals of rates and of differences between them, in closed form.
 
-Both use :math:`z`, the normal quantile of the level, and nothing but counts, so a page in a browser can compute them too.
+They use :math:`z`, the normal quantile of the level, and nothing but counts, so a page in a browser can compute them too.
+For any other metric there is :func:`otfairboost.metrics.intervals.bootstrap_interval`.
 """
 
 from typing import Any, NamedTuple
@@ -13,14 +14,14 @@ LEVEL = 0.95
 """The level used wherever the caller does not say another."""
 
 
-class Interval(NamedTuple):
-    """Lower and upper ends; scalars, or arrays of the shape of the counts."""
+class Bounds(NamedTuple):
+    """Both ends of an interval; scalars, or arrays of the shape of the counts."""
 
     low: Any
     high: Any
 
 
-def wilson_interval(successes: ArrayLike, total: ArrayLike, *, level: float = LEVEL) -> Interval:
+def wilson_interval(successes: ArrayLike, total: ArrayLike, *, level: float = LEVEL) -> Bounds:
     r"""Return Wilson's score interval of a proportion; NaN where the total is 0.
 
     .. math:: \frac{k + z^2/2}{n + z^2} \pm \frac{z}{n + z^2} \sqrt{\frac{k (n - k)}{n} + \frac{z^2}{4}}
@@ -43,12 +44,10 @@ def wilson_interval(successes: ArrayLike, total: ArrayLike, *, level: float = LE
     half = z / (n + z * z) * np.sqrt(k * (n - k) / n + z * z / 4)
     # At the ends the exact limit is 0 or 1; rounding must not leave it.
     low, high = np.where(k == 0, 0.0 * n, middle - half), np.where(k == n, 1.0 + 0.0 * n, middle + half)
-    return Interval(*(float(end) if end.ndim == 0 else end for end in (low, high)))
+    return Bounds(*(float(end) if end.ndim == 0 else end for end in (low, high)))
 
 
-def newcombe_interval(
-    successes: tuple[float, float], totals: tuple[float, float], *, level: float = LEVEL
-) -> Interval:
+def newcombe_interval(successes: tuple[float, float], totals: tuple[float, float], *, level: float = LEVEL) -> Bounds:
     r"""Return the interval of the difference of two independent proportions, first less second.
 
     .. math::
@@ -65,20 +64,20 @@ def newcombe_interval(
 
     References
     ----------
-    R. G. Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10.
+    R. G. Newcombe, Bounds estimation for the difference between independent proportions, 1998, method 10.
     """
     if min(totals) <= 0:
-        return Interval(float("nan"), float("nan"))
+        return Bounds(float("nan"), float("nan"))
     (p1, p2), (one, two) = (
         [k / n for k, n in zip(successes, totals, strict=True)],
         [wilson_interval(k, n, level=level) for k, n in zip(successes, totals, strict=True)],
     )
     low = p1 - p2 - float(np.hypot(p1 - one.low, two.high - p2))
     high = p1 - p2 + float(np.hypot(one.high - p1, p2 - two.low))
-    return Interval(low, high)
+    return Bounds(low, high)
 
 
-def gap_interval(successes: ArrayLike, totals: ArrayLike, *, level: float = LEVEL) -> Interval:
+def gap_interval(successes: ArrayLike, totals: ArrayLike, *, level: float = LEVEL) -> Bounds:
     """Return an interval of the largest difference between groups' rates.
 
     It is Newcombe's for the two groups with the lowest and the highest rate seen, cut at 0. With more than two groups
@@ -93,12 +92,12 @@ def gap_interval(successes: ArrayLike, totals: ArrayLike, *, level: float = LEVE
     k, n = np.asarray(successes, np.float64), np.asarray(totals, np.float64)
     k, n = k[n > 0], n[n > 0]
     if len(n) < 2:
-        return Interval(float("nan"), float("nan"))
+        return Bounds(float("nan"), float("nan"))
     top, bottom = int(np.argmax(k / n)), int(np.argmin(k / n))
     if top == bottom:  # all rates are equal: the smallest groups say least
         top, bottom = (int(i) for i in np.argsort(n, kind="stable")[:2])
     low, high = newcombe_interval((k[top], k[bottom]), (n[top], n[bottom]), level=level)
-    return Interval(max(low, 0.0), max(high, 0.0))
+    return Bounds(max(low, 0.0), max(high, 0.0))
 
 
 def normal_quantile(level: float) -> float:
@@ -108,7 +107,7 @@ def normal_quantile(level: float) -> float:
     return float(stats.norm.ppf(0.5 + level / 2))
 
 
-def mean_interval(values: NDArray[np.float64], *, level: float = LEVEL) -> Interval:
+def mean_interval(values: NDArray[np.float64], *, level: float = LEVEL) -> Bounds:
     """Return the normal interval of a mean; of no width for a single value."""
     half = normal_quantile(level) * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return Interval(float(values.mean()) - half, float(values.mean()) + half)
+    return Bounds(float(values.mean()) - half, float(values.mean()) + half)
