@@ -19,7 +19,7 @@ def evaluate(
 ) -> None:
     """Measure models on a table: a saved one, or a column of scores from any model.
 
-    Examples:
+    For example:
 
     otfairboost evaluate test.csv --model model.txt
 

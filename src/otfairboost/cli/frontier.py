@@ -40,7 +40,7 @@ def frontier(
 ) -> None:
     """Train a path of fairness weights on folds; write all numbers, a picture and the report page.
 
-    Examples:
+    For example:
 
     otfairboost frontier loans.csv --target granted --sensitive sex --max-gap 0.05
 

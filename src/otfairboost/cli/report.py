@@ -28,7 +28,7 @@ def report(
 ) -> None:
     """Write one HTML page about models on a table, readable without a data scientist and without a network.
 
-    Examples:
+    For example:
 
     otfairboost report test.csv --model model.txt --title "Loans 2024"
 

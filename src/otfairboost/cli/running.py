@@ -1,7 +1,7 @@
 """Running a command: exit codes, errors in one line, what is printed where.
 
-Results go to the standard output, everything else (progress, messages, errors) to the standard error, so that ``--json``
-can be piped.
+Results go to the standard output, everything else (progress, messages, errors) to the standard error, so that
+``--json`` can be piped.
 """
 
 import json

@@ -39,7 +39,7 @@ def train(
 
     The card holds metrics on held-out rows, groups, parameters, versions and a fingerprint of the data.
 
-    Examples:
+    For example:
 
     otfairboost train loans.csv --target granted --sensitive sex
 

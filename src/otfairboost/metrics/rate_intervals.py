@@ -1,6 +1,6 @@
 r"""Confidence intervals of rates and of differences between them, in closed form.
 
-They use :math:`z`, the normal quantile of the level, and nothing but counts, so a page in a browser can compute them too.
+They use :math:`z`, the normal quantile of the level, and nothing but counts: a page in a browser can do the same.
 For any other metric there is :func:`otfairboost.metrics.intervals.bootstrap_interval`.
 """
 

@@ -1,11 +1,11 @@
-"""Calibration of each group: does a score mean the same for everyone?"""
+"""Calibration of each group: whether a score means the same for everyone."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from otfairboost.metrics.rate_intervals import mean_interval, wilson_interval
 from otfairboost.metrics.inputs import Floats
+from otfairboost.metrics.rate_intervals import mean_interval, wilson_interval
 from otfairboost.plots.rows import read_groups
 from otfairboost.plots.style import finish, line_styles, new_axes
 
@@ -23,7 +23,7 @@ class GroupCalibration(NamedTuple):
         Mean score.
     observed, low, high : arrays of shape (n_bins,)
         Mean target, and its 95% interval.
-    count : array of shape (n_bins,)
+    n_rows : array of shape (n_bins,)
         Rows.
     """
 
@@ -32,7 +32,7 @@ class GroupCalibration(NamedTuple):
     observed: Floats
     low: Floats
     high: Floats
-    count: Floats
+    n_rows: Floats
 
 
 class CalibrationInfo(NamedTuple):

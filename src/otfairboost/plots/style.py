@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from otfairboost.extras import require
 
@@ -19,9 +19,9 @@ DASHES = ("solid", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
 MUTED = "0.35"
 
 
-def line_styles(count: int) -> Iterator[dict[str, object]]:
+def line_styles(count: int) -> Iterator[dict[str, Any]]:
     """Yield the colour and dashes of each of ``count`` lines."""
-    pairs = [{"color": colour, "linestyle": dash} for dash in DASHES for colour in PALETTE]
+    pairs: list[dict[str, Any]] = [{"color": colour, "linestyle": dash} for dash in DASHES for colour in PALETTE]
     return islice(cycle(pairs), count)
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from otfairboost.metrics.rate_intervals import wilson_interval
 from otfairboost.metrics.inputs import Floats
+from otfairboost.metrics.rate_intervals import wilson_interval
 from otfairboost.plots.rows import read_groups
 from otfairboost.plots.style import MUTED, finish, line_styles, new_axes
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from otfairboost.criteria import find_criterion
 from otfairboost.groups import Groups, encode_groups, format_label
-from otfairboost.metrics.rate_intervals import mean_interval
 from otfairboost.metrics.gaps import find_gap
 from otfairboost.metrics.inputs import Floats, read_floats, read_labels
+from otfairboost.metrics.rate_intervals import mean_interval
 from otfairboost.plots.calibration import GroupCalibration, calibration_info
 from otfairboost.report.data import Candidate, GroupResult, GroupSummary, ModelResult, Report
 from otfairboost.report.grid import is_probability, threshold_grid

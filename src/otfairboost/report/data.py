@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.metrics.rate_intervals import LEVEL, normal_quantile
 from otfairboost.metrics.inputs import Floats
+from otfairboost.metrics.rate_intervals import LEVEL, normal_quantile
 from otfairboost.plots.calibration import GroupCalibration
 from otfairboost.report.measures import Measure
 

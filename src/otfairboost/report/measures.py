@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from otfairboost import metrics
-from otfairboost.metrics.rate_intervals import LEVEL, Bounds, gap_interval, mean_interval, wilson_interval
 from otfairboost.metrics.inputs import Floats
+from otfairboost.metrics.rate_intervals import LEVEL, Bounds, gap_interval, mean_interval, wilson_interval
 
 N_BINS = 400
 N_DRAWS = 200
