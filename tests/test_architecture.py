@@ -15,11 +15,17 @@ MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
     "metrics",
 }  # fmt: skip
-ABOVE_MATHS = {"boosters", "estimators", "distributed", "selection", "plots", "datasets", "benchmark", "demo", "cli"}
+ABOVE_MATHS = {
+    "boosters", "estimators", "distributed", "selection", "plots", "report", "workflow", "datasets", "benchmark", "demo",
+    "cli",
+}  # fmt: skip
 FORBIDDEN_LAYERS = {
     **dict.fromkeys(MATHS, ABOVE_MATHS),
-    "boosters": {"estimators", "plots", "datasets", "selection", "benchmark", "demo", "cli"},
-    "estimators": {"plots", "datasets", "selection", "benchmark", "demo", "cli"},
+    "boosters": {"estimators", "plots", "report", "workflow", "datasets", "selection", "benchmark", "demo", "cli"},
+    "estimators": {"plots", "report", "workflow", "datasets", "selection", "benchmark", "demo", "cli"},
+    "plots": {"report", "workflow", "benchmark", "demo", "cli"},
+    "report": {"workflow", "datasets", "benchmark", "demo", "cli"},
+    "workflow": {"benchmark", "demo", "cli"},
 }
 FORBIDDEN_EVERYWHERE = {"benchmark", "cli"}
 # Who may import what; a package not named here may be imported anywhere.
@@ -31,10 +37,12 @@ CONFINED = {
     "matplotlib": {"plots"},
     "plotly": {"plots"},
     "typer": {"cli"},
+    "onnxmltools": {"boosters"},
     "rich": {"cli", "selection"},
 }
 CORE = {"numpy", "scipy", "sklearn", "lightgbm", "numba", "narwhals"}
-OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "plotly", "typer", "rich", "optuna", "dask", "xgboost", "shap"]
+OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "plotly", "typer", "rich", "optuna", "dask", "xgboost", "shap",
+            "onnxmltools", "playwright"]  # fmt: skip
 
 
 def modules_under(source):
@@ -186,6 +194,7 @@ class Absent:
             raise ModuleNotFoundError(name + " is not installed here", name=name)
 sys.meta_path.insert(0, Absent())
 import otfairboost, otfairboost.metrics, otfairboost.cli, otfairboost.plots, otfairboost.datasets
+import otfairboost.report, otfairboost.workflow
 print(json.dumps([name for name in {OPTIONAL!r} if name in sys.modules]))
 """
     assert run_python(code) == []

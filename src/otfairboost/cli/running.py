@@ -35,7 +35,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
         result = INTERRUPTED
     except _ParserError as error:
         message = error.format_message()  # type: ignore[attr-defined]
-        return _complain(f"{message} (see --help)" if message else "see --help", BAD_INPUT)
+        return _complain(f"{message} (see --help)", BAD_INPUT) if message else BAD_INPUT  # no message: the help was shown
     except ImportError as error:
         return _complain(str(error), FAILED)
     except (ValueError, TypeError, OSError) as error:
