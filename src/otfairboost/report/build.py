@@ -47,7 +47,7 @@ def build_report(
 
     Parameters
     ----------
-    candidates : sequence of Candidate, or scores
+    candidates : Candidate, sequence of Candidate, or scores
         The models; an array of shape (n_rows,) is one model called "model".
     y_true : array-like of shape (n_rows,), optional
         Labels, or a continuous target. Without it the page shows scores and selection rates alone.
@@ -127,7 +127,10 @@ def build_report(
 
 def _read_candidates(candidates: Any) -> list[Candidate]:
     is_list = isinstance(candidates, Sequence) and len(candidates) > 0 and isinstance(candidates[0], Candidate)
-    given = list(candidates) if is_list else [Candidate("model", candidates)]
+    if isinstance(candidates, Candidate):
+        given = [candidates]
+    else:
+        given = list(candidates) if is_list else [Candidate("model", candidates)]
     read = []
     for one in given:
         if not isinstance(one, Candidate):

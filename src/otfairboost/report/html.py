@@ -20,7 +20,7 @@ import numpy as np
 from otfairboost.files import replacing
 from otfairboost.report.data import GroupResult, ModelResult, Report
 from otfairboost.report.measures import NAMES, Measure
-from otfairboost.report.words import CRITERION_WORDS, comparison, headline
+from otfairboost.report.words import comparison, criterion_words, headline
 
 _SCRIPTS = ("charts.js", "figures.js", "page.js")
 
@@ -44,7 +44,7 @@ def render_report(report: Report) -> str:
         "n_rows": f"{report.n_rows:,}",
         "n_models": "one model" if len(report.models) == 1 else f"{len(report.models)} models",
         "sensitive": html.escape(report.sensitive_name),
-        "criterion": html.escape(CRITERION_WORDS.get(report.fairness, report.fairness)),
+        "criterion": html.escape(criterion_words(report)),
         "headline": html.escape(headline(report)),
         "comparison": html.escape(comparison(report)),
         "chosen": html.escape(report.models[report.chosen].name),

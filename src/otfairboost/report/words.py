@@ -3,12 +3,19 @@
 from otfairboost.report.data import ModelResult, Report
 from otfairboost.report.measures import NAMES, Measure
 
-CRITERION_WORDS = {
+_CRITERIA = {
     "demographic_parity": "everyone has the same chance to be selected, whatever the group (demographic parity)",
     "equalized_odds": "equally qualified people have the same chance, and so have the unqualified (equalized odds)",
     "true_positive_rate_parity": "qualified people have the same chance to be selected (equal opportunity)",
     "false_positive_rate_parity": "unqualified people have the same chance to be selected (predictive equality)",
 }
+
+
+def criterion_words(report: Report) -> str:
+    """Return what the criterion means."""
+    if report.task == "regression":
+        return "predictions do not depend on the group (demographic parity)"
+    return _CRITERIA.get(report.fairness, report.fairness)
 
 
 def headline(report: Report) -> str:

@@ -45,8 +45,9 @@ function scale([d0, d1], [r0, r1]) {
   return (value) => r0 + ((value - d0) / span) * (r1 - r0);
 }
 
-// Round numbers from low to high, about `count` of them.
-function ticks(low, high, count = 5) {
+// Round numbers between two ends, in whichever order, about `count` of them.
+function ticks(start, end, count = 5) {
+  const [low, high] = [Math.min(start, end), Math.max(start, end)];
   const span = high - low || 1;
   const raw = span / count;
   const power = 10 ** Math.floor(Math.log10(raw));

@@ -2,8 +2,9 @@
 
 const report = JSON.parse(document.getElementById("report-data").textContent);
 
+const isDecision = report.task === "classification";
 const RATES = [
-  { key: "selection_rate", label: "Selected", of: "of the group", gap: "demographic_parity_difference" },
+  { key: "selection_rate", label: isDecision ? "Selected" : "At or above the threshold", of: "of the group", gap: "demographic_parity_difference" },
   { key: "true_positive_rate", label: "True positive rate", of: "of those with a positive outcome", gap: "true_positive_rate_difference" },
   { key: "false_positive_rate", label: "False positive rate", of: "of those with a negative outcome", gap: "false_positive_rate_difference" },
 ];

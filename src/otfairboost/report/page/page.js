@@ -65,7 +65,7 @@ function renderFrontier() {
   for (const i of order) svg.append(frontierDot(i, toX, toY, efficient.includes(i), order));
   const label = draw("text", {
     x: Math.min(Math.max(toX(valueOf(state.model, state.gap)), box.left + 40), width - 60),
-    y: Math.min(toY(valueOf(state.model, state.performance)) + 28, base - 6), "text-anchor": "middle", "font-weight": 700,
+    y: Math.min(toY(valueOf(state.model, state.performance)) + 28, base - 6), "text-anchor": "middle", class: "on-chart",
   }, nameOf(state.model));
   svg.append(label);
   // A click near a dot is a click on it.
@@ -143,10 +143,10 @@ function renderModelsTable() {
     make(
       "tr", { "aria-current": i === state.model ? "true" : null },
       make("th", { scope: "row" }, nameOf(i), i === report.chosen ? " ▲" : ""),
-      ...keys.map((key) => make("td", {}, writeMeasure(key, valueOf(i, key)))),
+      ...keys.map((key) => make("td", {}, report.measures[key].inPoints ? (100 * valueOf(i, key)).toFixed(1) : writeMeasure(key, valueOf(i, key)))),
     ),
   );
-  const head = make("tr", {}, make("th", { scope: "col" }, "model"), ...keys.map((key) => make("th", { scope: "col", title: report.measures[key].label }, report.measures[key].short)));
+  const head = make("tr", {}, make("th", { scope: "col" }, "model"), ...keys.map((key) => make("th", { scope: "col", title: report.measures[key].label }, `${report.measures[key].short}${report.measures[key].inPoints ? " (%)" : ""}`)));
   byId("models-table").replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
@@ -185,7 +185,7 @@ function renderDistributions() {
     const onLeft = x > chart.width * 0.7;
     chart.svg.append(
       draw("line", { x1: x, x2: x, y1: chart.box.top, y2: chart.base, stroke: "#1b2430", "stroke-width": 1.5, "stroke-dasharray": "5 3" }),
-      draw("text", { x: x + (onLeft ? -6 : 6), y: chart.box.top + 10, "text-anchor": onLeft ? "end" : "start", "font-weight": 600 }, onLeft ? "← selected from here" : "selected →"),
+      draw("text", { x: x + (onLeft ? -6 : 6), y: chart.box.top + 10, "text-anchor": onLeft ? "end" : "start", class: "on-chart" }, isDecision ? (onLeft ? "selected from here →" : "selected →") : "at or above →"),
     );
   });
 }
@@ -213,7 +213,7 @@ function renderSummary() {
   summary.replaceChildren(
     `At threshold ${at}, ${name} is `, make("span", { id: "gap-value", "data-value": gap.gap, "data-low": gap.low, "data-high": gap.high }, points(gap.gap)),
     isNumber(gap.low) ? ` (95% interval ${(100 * gap.low).toFixed(1)} to ${(100 * gap.high).toFixed(1)}).` : ".",
-    isNumber(ratio) ? ` The lowest selection rate is ${percent(ratio, 0)} of the highest; a common rule of thumb asks for 80%.` : " Nobody is selected.",
+    !isDecision ? "" : isNumber(ratio) ? ` The lowest selection rate is ${percent(ratio, 0)} of the highest; a common rule of thumb asks for 80%.` : " Nobody is selected.",
   );
 }
 
@@ -304,7 +304,7 @@ function renderCalibration() {
   if (!shown) return;
   const predicted = groups.flatMap((bins) => bins.map(([value]) => value));
   const observed = groups.flatMap((bins) => bins.flatMap(([, , low, high]) => [low, high]));
-  const isShare = report.task === "classification";
+  const isShare = isDecision;
   const x = isShare ? [0, Math.min(1, padded(predicted, 0.05)[1])] : padded(predicted, 0.04);
   const y = isShare ? [0, Math.min(1, padded(observed, 0.05)[1])] : padded(observed, 0.04);
   const format = isShare ? (tick) => percent(tick, 0) : plain;
@@ -357,7 +357,7 @@ function renderAtThreshold() {
 function start() {
   byId("tradeoff").hidden = report.models.length === 1;
   byId("decisions").hidden = !report.hasLabels;
-  byId("scores-help").textContent = report.task === "classification"
+  byId("scores-help").textContent = isDecision
     ? "How the scores of each group are spread. Everyone at or above the threshold is selected. The more the shapes overlap, the less the score depends on the group. Move the threshold to see what it does to the rates below."
     : "How the predictions for each group are spread. The more the shapes overlap, the less they depend on the group. Move the threshold to see which share of each group lies at or above it.";
   for (const kind of ["gap", "performance"]) {
