@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
-    "metrics",
+    "metrics", "weight_search",
 }  # fmt: skip
 ABOVE_MATHS = {
     "boosters", "estimators", "distributed", "selection", "plots", "report", "workflow", "datasets", "benchmark", "demo",

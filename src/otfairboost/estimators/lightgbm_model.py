@@ -4,6 +4,7 @@ import difflib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -41,16 +42,19 @@ from otfairboost.estimators.inputs import (
 )
 from otfairboost.estimators.native_metrics import NativeMetric
 from otfairboost.estimators.prepared import EvaluationRows, PreparedFit, make_dataset
+from otfairboost.estimators.target_gap import GapTarget, find_weight
 from otfairboost.estimators.task import Task, weigh_labels
 from otfairboost.groups import Groups, encode_groups
 from otfairboost.losses import Loss
 from otfairboost.settings import FairnessSettings
+from otfairboost.weight_search import WeightSearch
 
 
 class FairLGBMModel(lgb.LGBMModel):
     """The part of the estimators that comes before LightGBM's own among their bases."""
 
     _fairness_parameters: ClassVar[tuple[str, ...]] = tuple(FairnessSettings.__dataclass_fields__)
+    _gap_parameters: ClassVar[tuple[str, ...]] = tuple(GapTarget.__dataclass_fields__)
     _native_metrics: ClassVar[dict[str, NativeMetric]]
 
     # LightGBM's parameters are repeated for help(), completion and a short repr().
@@ -68,6 +72,11 @@ class FairLGBMModel(lgb.LGBMModel):
         focus: float = 1.0,
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
+        max_gap: float | None = None,
+        gap_metric: str | None = None,
+        gap_cv: Any = 5,
+        gap_confidence: float | None = 0.95,
+        on_unreachable: Literal["warn", "raise"] = "warn",
         boosting_type: str = "gbdt",
         num_leaves: int = 31,
         max_depth: int = -1,
@@ -108,6 +117,11 @@ class FairLGBMModel(lgb.LGBMModel):
         self.focus = focus
         self.decision_threshold = decision_threshold
         self.fairness_hessian = fairness_hessian
+        self.max_gap = max_gap
+        self.gap_metric = gap_metric
+        self.gap_cv = gap_cv
+        self.gap_confidence = gap_confidence
+        self.on_unreachable = on_unreachable
 
     def fit(  # type: ignore[override]
         self,
@@ -197,13 +211,17 @@ class FairLGBMModel(lgb.LGBMModel):
         return clone(self)._prepare(given, self._settings(), self._read_request(given)).construct()
 
     def _fit(self, given: FitArguments) -> None:
-        settings = self._settings()
+        settings, target = self._settings(), self._gap_target()
         request = self._read_request(given)
-        if settings.fairness_weight == 0 and not request.has_own:
+        if settings.fairness_weight == 0 and not request.has_own and target.max_gap is None:
             self._fit_plain(given)
             return
         prepared = self._prepare(given, settings, request)
-        self._keep_fit(prepared, prepared.train(settings))
+        search = None
+        if target.max_gap is not None:
+            search = find_weight(self, target, given, prepared)
+            settings = replace(settings, fairness_weight=search.chosen.fairness_weight)
+        self._keep_fit(prepared, prepared.train(settings), settings.fairness_weight, search)
 
     def _prepare(self, given: FitArguments, settings: FairnessSettings, request: MetricRequest) -> PreparedFit:
         """Validate and bin."""
@@ -235,15 +253,17 @@ class FairLGBMModel(lgb.LGBMModel):
             init_model=init_model,
         )
 
-    def _keep_fit(self, prepared: PreparedFit, trained: TrainedBooster) -> None:
-        """Keep what LightGBM's own fit keeps."""
+    def _keep_fit(
+        self, prepared: PreparedFit, trained: TrainedBooster, weight: float, search: WeightSearch | None = None
+    ) -> None:
+        """Keep what LightGBM's own fit keeps, and what is ours."""
         self._Booster, self._evals_result = trained
         self._n_features = self._Booster.num_feature()
         self._fitted_with_feature_names = prepared.train_set._has_non_default_feature_names
         self._best_iteration = self._Booster.best_iteration
         self._best_score = self._Booster.best_score
         self.fitted_ = True
-        self._keep_groups(prepared.train_rows.groups)
+        self._keep_fairness(prepared.train_rows.groups, weight, search)
 
     def _fit_plain(self, given: FitArguments) -> None:
         """Fit LightGBM's own estimator."""
@@ -268,7 +288,7 @@ class FairLGBMModel(lgb.LGBMModel):
                 categorical_feature=given.categorical_feature, callbacks=given.callbacks,
                 init_model=given.init_model, **arguments,
             )  # fmt: skip
-        self._keep_groups(groups)
+        self._keep_fairness(groups, 0.0)
 
     def _read_request(self, given: FitArguments) -> MetricRequest:
         """Return the metrics asked for; raise for misspelt parameters."""
@@ -278,16 +298,21 @@ class FairLGBMModel(lgb.LGBMModel):
     def _settings(self) -> FairnessSettings:
         return FairnessSettings(**{name: getattr(self, name) for name in self._fairness_parameters})
 
+    def _gap_target(self) -> GapTarget:
+        return GapTarget(**{name: getattr(self, name) for name in self._gap_parameters})
+
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Return the parameters that LightGBM is to see."""
         params = super()._process_params(stage=stage)
-        return {name: value for name, value in params.items() if name not in self._fairness_parameters}
+        own = {*self._fairness_parameters, *self._gap_parameters}
+        return {name: value for name, value in params.items() if name not in own}
 
     def _refuse_misspelt_parameters(self) -> None:
         """Raise for what LightGBM would ignore and is nearly one of ours: the default would be used instead."""
+        own = (*self._fairness_parameters, *self._gap_parameters)
         for name in self._other_params:
-            meant = difflib.get_close_matches(name, self._fairness_parameters, n=1, cutoff=0.8)
-            if meant and name not in self._fairness_parameters and not is_parameter(name):
+            meant = difflib.get_close_matches(name, own, n=1, cutoff=0.8)
+            if meant and name not in own and not is_parameter(name):
                 raise ValueError(f"{name} is not a parameter; {meant[0]} is")
 
     def _read_training_rows(self, given: FitArguments) -> Rows:
@@ -346,11 +371,16 @@ class FairLGBMModel(lgb.LGBMModel):
         offset = loss.initial_score(y, train.weight) if starts_at_average else 0.0
         return Task(settings, params, loss, label_weights, offset, self._native_metrics)
 
-    def _keep_groups(self, groups: Groups | None) -> None:
+    def _keep_fairness(self, groups: Groups | None, weight: float, search: WeightSearch | None = None) -> None:
+        for name in ("groups_", "gap_", "gap_interval_", "search_history_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self.fairness_weight_ = float(weight)
         if groups is not None:
             self.groups_ = groups.labels
-        else:
-            self.__dict__.pop("groups_", None)
+        if search is not None:
+            self.gap_ = search.chosen.gap
+            self.gap_interval_ = (search.chosen.low, search.chosen.high)
+            self.search_history_ = search.history
 
     def _label_weights(self, target: Target, params: dict[str, Any]) -> tuple[float, float]:
         """Return LightGBM's weights of negative and positive rows."""

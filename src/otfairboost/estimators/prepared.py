@@ -58,12 +58,12 @@ class PreparedFit:
         init_model: lgb.Booster | None,
     ) -> None:
         self._estimator = estimator
-        self._params = params
+        self.params = params
         self.train_rows = train
         self.train_set = train_set
         self._pose_task = pose_task
         self._metrics = metrics
-        self._evaluations = evaluations
+        self.evaluations = evaluations
         self._callbacks = callbacks
         self._init_model = init_model
         self._plan: Plan | None = None
@@ -71,7 +71,7 @@ class PreparedFit:
     def construct(self) -> "PreparedFit":
         """Bin the rows and plan the comparisons now, and not at the first fit."""
         self.train_set.construct()
-        if not self._evaluations:
+        if not self.evaluations:
             self.train_rows = self.train_rows._replace(X=None)  # they are in bins now
         if self.train_rows.groups is not None:
             self._plan_comparisons(self._estimator._settings())
@@ -81,30 +81,30 @@ class PreparedFit:
         """Return the estimator fitted at this weight: the same as if its ``fit`` had been called with all rows."""
         model = copy.copy(self._estimator)
         model.fairness_weight = fairness_weight
-        model._keep_fit(self, self.train(model._settings()))
+        model._keep_fit(self, self.train(model._settings()), fairness_weight)
         return model
 
     def train(self, settings: FairnessSettings) -> TrainedBooster:
         """Train a booster with these settings, which differ from the estimator's in the weight at most."""
         if settings.fairness_weight > 0:
-            refuse_ignored_parameters(self._params)
-        task = self._pose_task(settings, self._params)
+            refuse_ignored_parameters(self.params)
+        task = self._pose_task(settings, self.params)
         with ExitStack() as threads:
             objective = None
             if settings.fairness_weight > 0:
                 plan = self._plan_comparisons(settings)
                 objective = threads.enter_context(closing(task.objective_on(self.train_rows, plan)))
             evaluation_sets = []
-            for name, rows in self._evaluations:
+            for name, rows in self.evaluations:
                 is_train = rows is self.train_rows
                 evaluator = task.evaluator_on(rows, self._metrics, objective if is_train else None)
                 threads.enter_context(closing(evaluator))
                 dataset = self.train_set
                 if not is_train:
-                    dataset = make_dataset(rows, self._params, "auto", "auto", reference=self.train_set)
+                    dataset = make_dataset(rows, self.params, "auto", "auto", reference=self.train_set)
                 evaluation_sets.append(EvaluationSet(name, dataset, evaluator))
             return train_booster(
-                self._params,
+                self.params,
                 self.train_set,
                 self._estimator.n_estimators,
                 loss=task.loss,

@@ -1,6 +1,5 @@
 """Sampling error: the bootstrap interval of any metric."""
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ def bootstrap_interval(
     sample_weight: Any = None,
     threshold: float | None = 0.5,
     confidence: float = 0.95,
-    n_resamples: int = 1000,
+    n_resamples: int = 500,
     random_state: int | None = 0,
 ) -> Interval:
     r"""Return a metric of scores with one-sided bounds for its sampling error.
@@ -78,57 +77,62 @@ def bootstrap_interval(
     weight = np.ones(len(scores)) if sample_weight is None else read_floats("sample_weight", sample_weight)
     if metric.kind == "label" and threshold is not None:
         scores, threshold = (scores >= threshold).astype(np.float64), 0.5
-    kinds, counts = _merge(y, scores, groups.codes, weight)
-    codes = np.where(kinds.codes < 0, np.nan, kinds.codes)
+    kinds = _merge(y, scores, groups.codes, weight)
+    missing = kinds.codes < 0
+    codes = np.where(missing, np.nan, kinds.codes) if missing.any() else kinds.codes
 
     def compute(times: NDArray[np.int64]) -> float:
-        drawn = times > 0
         return metric.from_scores(
-            kinds.y[drawn],
-            kinds.score[drawn],
-            sensitive_features=codes[drawn],
-            sample_weight=(times * kinds.weight)[drawn],
-            threshold=threshold,
+            kinds.y, kinds.score, sensitive_features=codes, sample_weight=times * kinds.weight, threshold=threshold
         )
 
     rng = np.random.default_rng(random_state)
-    samples = np.array([compute(_draw(kinds.codes, counts, rng)) for _ in range(n_resamples)])
+    groups_of_kinds = [_GroupSampler(kinds, code) for code in np.unique(kinds.codes)]
+    samples = np.empty(n_resamples)
+    for i in range(n_resamples):
+        times = np.zeros_like(kinds.counts)
+        for group in groups_of_kinds:
+            times[group.kinds] = group.draw(rng)
+        samples[i] = compute(times)
     low, high = np.nanquantile(samples, [1.0 - confidence, confidence])
-    return Interval(compute(counts), float(low), float(high))
+    return Interval(compute(kinds.counts), float(low), float(high))
 
 
 class _Kinds(NamedTuple):
-    """Rows that a metric can tell apart, sorted by group and then by score."""
+    """Rows that a metric can tell apart, by ascending score, and how many there are of each."""
 
     y: NDArray[Any]
     score: NDArray[np.float64]
     codes: NDArray[np.int32]
     weight: NDArray[np.float64]
+    counts: NDArray[np.int64]
 
 
 def _merge(
     y: NDArray[Any], score: NDArray[np.float64], codes: NDArray[np.int32], weight: NDArray[np.float64]
-) -> tuple[_Kinds, NDArray[np.int64]]:
-    """Return the distinct rows and how many there are of each."""
+) -> _Kinds:
     label = np.unique(y, return_inverse=True)[1]
-    order = np.lexsort((weight, label, score, codes))
-    columns = [column[order] for column in (codes, score, label, weight)]
+    order = np.lexsort((weight, label, codes, score))
+    columns = [column[order] for column in (score, codes, label, weight)]
     differs = np.any([column[1:] != column[:-1] for column in columns], axis=0)
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
     first = order[starts]
-    return _Kinds(y[first], score[first], codes[first], weight[first]), np.diff(np.append(starts, len(order)))
+    return _Kinds(y[first], score[first], codes[first], weight[first], np.diff(np.append(starts, len(order))))
 
 
-def _draw(codes: NDArray[np.int32], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw rows within groups; return how often each kind was drawn."""
-    times = np.empty_like(counts)
-    bounds = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1, append=codes[-1] + 1))
-    for start, stop in pairwise(bounds.tolist()):
-        group = counts[start:stop]
-        n_rows = int(group.sum())
-        if len(group) <= _FEW_KINDS:
-            times[start:stop] = rng.multinomial(n_rows, group / n_rows)
-        else:  # the same, faster than one binomial for each of many kinds
-            kind_of_row = np.repeat(np.arange(len(group)), group)
-            times[start:stop] = np.bincount(kind_of_row[rng.integers(n_rows, size=n_rows)], minlength=len(group))
-    return times
+class _GroupSampler:
+    """Draws as many rows of a group as it has, with replacement."""
+
+    def __init__(self, kinds: _Kinds, code: int) -> None:
+        self.kinds = np.flatnonzero(kinds.codes == code)
+        self._counts = kinds.counts[self.kinds]
+        self._n_rows = int(self._counts.sum())
+        self._kind_of_row = np.repeat(np.arange(len(self.kinds)), self._counts)
+
+    def draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return how often each kind is drawn."""
+        if len(self.kinds) <= _FEW_KINDS:
+            return rng.multinomial(self._n_rows, self._counts / self._n_rows)
+        # The same, faster than one binomial for each of many kinds.
+        rows = rng.integers(self._n_rows, size=self._n_rows)
+        return np.bincount(self._kind_of_row[rows], minlength=len(self.kinds))
