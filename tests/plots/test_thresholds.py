@@ -13,7 +13,7 @@ GROUPS = RNG.integers(0, 2, 400)
 def test_gap_at_every_threshold_is_the_metric(weight):
     info = selection_info(SCORE, sensitive_features=GROUPS, sample_weight=weight, thresholds=[0.0, 0.25, 0.5, 1.0])
     for threshold, gap in zip(info.thresholds, info.gap, strict=True):
-        decision = (SCORE >= threshold).astype(int)
+        decision = (threshold <= SCORE).astype(int)
         expected = demographic_parity_difference(None, decision, sensitive_features=GROUPS, sample_weight=weight)
         assert gap == pytest.approx(expected)
 

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 import pytest
-from report.samples import make_candidates, make_rows
 
 from otfairboost import metrics
 from otfairboost.metrics.rate_intervals import gap_interval, wilson_interval
 from otfairboost.report import Candidate, build_report, write_report
+from report.samples import make_candidates, make_rows
 
 BROWSER = os.environ.get("OTFAIRBOOST_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

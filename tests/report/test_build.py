@@ -3,12 +3,12 @@ import json
 import numpy as np
 import pytest
 from fairlearn import metrics as fairlearn_metrics
-from report.samples import make_candidates, make_rows
 from sklearn.metrics import average_precision_score, confusion_matrix
 
 from otfairboost.report import Candidate, build_report, summarise
 from otfairboost.report.grid import threshold_grid
 from otfairboost.report.html import page_data
+from report.samples import make_candidates, make_rows
 
 Y, GROUPS, MERIT, BIAS = make_rows(n_groups=3)
 CANDIDATES = make_candidates(MERIT, BIAS)

@@ -4,10 +4,10 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report.samples import make_candidates, make_rows
 
 from otfairboost.report import Candidate, build_report, render_report, write_report
 from otfairboost.report.html import encode_json
+from report.samples import make_candidates, make_rows
 
 Y, GROUPS, MERIT, BIAS = make_rows(1000)
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>{{data}}&\"'<!--"

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,14 +29,17 @@ _ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 2 bad input, 1 any other failure, 130 interrupted."""
     try:
-        result = app(arguments, standalone_mode=False)
+        with _plain_warnings():
+            result = app(arguments, standalone_mode=False)
     except typer.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
         result = INTERRUPTED
     except _ParserError as error:
         message = error.format_message()  # type: ignore[attr-defined]
-        return _complain(f"{message} (see --help)", BAD_INPUT) if message else BAD_INPUT  # no message: the help was shown
+        return (
+            _complain(f"{message} (see --help)", BAD_INPUT) if message else BAD_INPUT
+        )  # no message: the help was shown
     except ImportError as error:
         return _complain(str(error), FAILED)
     except (ValueError, TypeError, OSError) as error:
@@ -45,6 +49,16 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
     if result == INTERRUPTED:
         return _complain("interrupted; nothing was written", INTERRUPTED)
     return result if isinstance(result, int) else OK
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show warnings in one line, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(  # noqa: T201
+            f"warning: {' '.join(str(message).split())}", file=sys.stderr
+        )
+        yield
 
 
 def _complain(message: str, code: int) -> int:

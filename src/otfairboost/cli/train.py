@@ -55,7 +55,15 @@ def train(
     if output.name.endswith(".card.json"):
         raise ValueError(f"{output} is the name of a card; give the model's, such as model.txt")
     check_outputs([output, card_path(output)], force)
-    given = {"fairness_weight": fairness_weight, "max_gap": max_gap, "decision_threshold": threshold, "n_jobs": n_jobs}
+    # A model that misses its target must not end up in a file by accident.
+    unreachable = None if max_gap is None else "raise"
+    given = {
+        "on_unreachable": unreachable,
+        "fairness_weight": fairness_weight,
+        "max_gap": max_gap,
+        "decision_threshold": threshold,
+        "n_jobs": n_jobs,
+    }
     parameters = options.read_parameters(param, fairness=fairness, **given)
     rows = read_training_rows(
         read_table(data),

@@ -158,4 +158,5 @@ def _read_csv(pandas: Any, file: Path, text: list[str]) -> pd.DataFrame:
 def _refuse_duplicates(file: Path, names: list[str]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"{file} has more than one column {', '.join(map(repr, twice))}; rename or drop one")
+        shown = ", ".join(repr(name[:40]) for name in twice[:3]) + (", ..." if len(twice) > 3 else "")
+        raise ValueError(f"{file} has more than one column {shown}; rename or drop one")

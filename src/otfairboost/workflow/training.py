@@ -206,11 +206,16 @@ def describe_search(estimator: Any) -> dict[str, Any] | None:
     """Return how a target gap was reached; None if none was asked for."""
     if getattr(estimator, "max_gap", None) is None:
         return None
-    gap = estimator.gap_
     return {
         "max_gap": estimator.max_gap,
-        "fairness_weight": float(estimator.fairness_weight_),
-        "gap": gap._asdict() if hasattr(gap, "_asdict") else gap,
+        "fairness_weight": estimator.fairness_weight_,
+        "gap": estimator.gap_,
+        "gap_interval": list(estimator.gap_interval_),
+        # A weight at which training diverged has no finite gap; JSON has no infinity.
+        "history": [
+            {name: value if np.isfinite(value) else None for name, value in step._asdict().items()}
+            for step in estimator.search_history_
+        ],
     }
 
 
