@@ -16,8 +16,8 @@ MATHS = {
     "metrics", "weight_search",
 }  # fmt: skip
 ABOVE_MATHS = {
-    "boosters", "estimators", "distributed", "selection", "plots", "report", "workflow", "datasets", "benchmark", "demo",
-    "cli",
+    "boosters", "estimators", "distributed", "selection", "plots", "report", "workflow", "datasets", "benchmark",
+    "demo", "cli",
 }  # fmt: skip
 FORBIDDEN_LAYERS = {
     **dict.fromkeys(MATHS, ABOVE_MATHS),

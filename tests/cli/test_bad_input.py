@@ -115,7 +115,7 @@ def test_places_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="is a folder; give a file name"):
         check_outputs([tmp_path], force=True)
-    with pytest.raises(ValueError, match="cannot be made, .*file is a file"):
+    with pytest.raises(ValueError, match=r"cannot be made, .*file is a file"):
         check_outputs([tmp_path / "file" / "below" / "model.txt"], force=False)
 
 

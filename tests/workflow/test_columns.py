@@ -28,9 +28,9 @@ def test_new_rows_are_read_like_those_of_training():
 
 def test_errors():
     columns = learn_columns(TRAIN)
-    with pytest.raises(ValueError, match="new.csv lacks the columns flag, city, which the model was trained on"):
+    with pytest.raises(ValueError, match=r"new\.csv lacks the columns flag, city, which the model was trained on"):
         encode_columns(TRAIN[["n"]], columns, "new.csv")
-    with pytest.raises(ValueError, match="column 'n' of new.csv holds 'many', but it was numbers in training"):
+    with pytest.raises(ValueError, match=r"column 'n' of new\.csv holds 'many', but it was numbers in training"):
         encode_columns(TRAIN.assign(n=["1", "many", "3"]), columns, "new.csv")
     with pytest.raises(ValueError, match="column 'id' is text with 1,001 distinct values, more than 1,000"):
         learn_columns(pd.DataFrame({"id": [f"a{i}" for i in range(1001)]}))

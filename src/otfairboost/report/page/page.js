@@ -273,7 +273,7 @@ function renderRatesTable() {
   const gaps = make("tr", {}, make("th", { scope: "row" }, "largest gap"), make("td"),
     ...shownRates().map((rate) => {
       const gap = gapOf(state.model, state.threshold, rate.key);
-      return make("td", { "data-label": rate.label, "data-gap": rate.gap, "data-value": gap.gap, "data-low": gap.low, "data-high": gap.high }, points(gap.gap), make("small", {}, range(gap.low, gap.high, points)));
+      return make("td", { "data-label": rate.label, "data-gap": rate.gap, "data-value": gap.gap, "data-low": gap.low, "data-high": gap.high }, points(gap.gap), make("small", {}, isNumber(gap.low) ? `${(100 * gap.low).toFixed(1)} to ${(100 * gap.high).toFixed(1)}` : ""));
     }));
   byId("rates-table").replaceChildren(make("table", { class: "stacked" }, make("thead", {}, head), make("tbody", {}, ...rows, gaps)));
 }
