@@ -15,11 +15,14 @@ MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
     "metrics", "weight_search",
 }  # fmt: skip
-ABOVE_MATHS = {"boosters", "estimators", "distributed", "selection", "plots", "datasets", "benchmark", "demo", "cli"}
+ABOVE_MATHS = {"boosters", "estimators", "distributed", "selection", "tuning", "plots", "datasets", "benchmark", "demo",
+               "cli"}  # fmt: skip
 FORBIDDEN_LAYERS = {
     **dict.fromkeys(MATHS, ABOVE_MATHS),
-    "boosters": {"estimators", "plots", "datasets", "selection", "benchmark", "demo", "cli"},
-    "estimators": {"plots", "datasets", "selection", "benchmark", "demo", "cli"},
+    "boosters": {"estimators", "plots", "datasets", "selection", "tuning", "benchmark", "demo", "cli"},
+    "estimators": {"plots", "datasets", "selection", "tuning", "benchmark", "demo", "cli"},
+    "selection": {"plots", "datasets", "tuning", "benchmark", "demo", "cli"},
+    "tuning": {"plots", "datasets", "benchmark", "demo", "cli"},
 }
 FORBIDDEN_EVERYWHERE = {"benchmark", "cli"}
 # Who may import what; a package not named here may be imported anywhere.
@@ -30,6 +33,7 @@ CONFINED = {
     "distributed": {"distributed"},
     "matplotlib": {"plots"},
     "plotly": {"plots"},
+    "optuna": {"tuning"},
     "typer": {"cli"},
     "rich": {"cli", "selection"},
 }
