@@ -16,16 +16,19 @@ MATHS = {
     "metrics", "weight_search",
 }  # fmt: skip
 ABOVE_MATHS = {
-    "boosters", "estimators", "distributed", "selection", "plots", "report", "workflow", "datasets", "benchmark",
-    "demo", "cli",
+    "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",
+    "benchmark", "demo", "cli",
 }  # fmt: skip
+TOP = {"benchmark", "demo", "cli"}
 FORBIDDEN_LAYERS = {
     **dict.fromkeys(MATHS, ABOVE_MATHS),
-    "boosters": {"estimators", "plots", "report", "workflow", "datasets", "selection", "benchmark", "demo", "cli"},
-    "estimators": {"plots", "report", "workflow", "datasets", "selection", "benchmark", "demo", "cli"},
-    "plots": {"report", "workflow", "benchmark", "demo", "cli"},
-    "report": {"workflow", "datasets", "benchmark", "demo", "cli"},
-    "workflow": {"benchmark", "demo", "cli"},
+    "boosters": {"estimators", "plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "estimators": {"plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "selection": {"plots", "report", "workflow", "datasets", "tuning", *TOP},
+    "tuning": {"plots", "report", "workflow", "datasets", *TOP},
+    "plots": {"report", "workflow", "selection", "tuning", *TOP},
+    "report": {"workflow", "datasets", "selection", "tuning", *TOP},
+    "workflow": {"datasets", *TOP},
 }
 FORBIDDEN_EVERYWHERE = {"benchmark", "cli"}
 # Who may import what; a package not named here may be imported anywhere.
@@ -36,6 +39,7 @@ CONFINED = {
     "distributed": {"distributed"},
     "matplotlib": {"plots"},
     "plotly": {"plots"},
+    "optuna": {"tuning"},
     "typer": {"cli"},
     "onnxmltools": {"boosters"},
     "rich": {"cli", "selection"},

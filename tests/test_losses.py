@@ -1,7 +1,7 @@
 import lightgbm as lgb
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, special
 
 from oracles import central_gradient
 from otfairboost.losses import AbsoluteError, HuberLoss, LogLoss, SquaredError
@@ -123,11 +123,20 @@ def test_probabilities():
     response = np.empty(7)
     assert LogLoss().write_response(raw, 0.5, response)
     np.testing.assert_allclose(
-        response, [0, 0, 1 / (1 + np.exp(0.5)), 1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(-1.5)), 1, 1]
+        response, [0, 0, 1 / (1 + np.exp(0.5)), 1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(-1.5)), 1, 1], atol=1e-300
     )
     gradient, hessian = derivatives(LogLoss(), np.float32([0, 1, 0, 1, 0, 1, 1]), raw)
     assert np.isfinite(gradient).all()
     assert (hessian >= 0).all()
+
+
+def test_probabilities_are_right_to_the_last_bits():
+    raw = np.concatenate([np.linspace(-690, 690, 100_001), np.random.default_rng(0).normal(0, 3, 100_000)])
+    response = np.empty(len(raw))
+    LogLoss().write_response(raw, 0.0, response)
+    np.testing.assert_allclose(response, special.expit(raw), rtol=1e-15)
+    LogLoss().write_response(raw, 0.3, response)
+    np.testing.assert_allclose(response, special.expit(raw + 0.3), rtol=1e-15)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

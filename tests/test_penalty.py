@@ -192,12 +192,12 @@ def test_the_kernels_bandwidth_is_passed_on():
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_results_are_bit_identical_for_every_number_of_threads(transport):
-    rows = smooth_rows(60_000, 3)
+    rows = smooth_rows(170_000, 3)
     score = score_of(rows.raw, 4.0)
     penalty = make_penalty(rows, transport=transport, fairness="equalized_odds", focus=4.0)
-    value, derivatives = penalty.value(score, RowChunks(60_000)), add_derivatives(penalty, score)
+    value, derivatives = penalty.value(score, RowChunks(170_000)), add_derivatives(penalty, score)
     for n_jobs in (2, 3, 5):
-        with RowChunks(60_000, n_jobs) as chunks:
+        with RowChunks(170_000, n_jobs) as chunks:
             assert chunks.n_threads == n_jobs
             assert penalty.value(score, chunks) == value
         for ours, expected in zip(add_derivatives(penalty, score, n_jobs=n_jobs), derivatives, strict=True):

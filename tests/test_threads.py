@@ -3,8 +3,9 @@ import time
 
 import numpy as np
 import pytest
+from lightgbm.basic import _LIB
 
-from otfairboost.threads import MAX_CHUNKS, MIN_CHUNK, RowChunks, count_threads
+from otfairboost.threads import MAX_CHUNKS, MIN_CHUNK, RowChunks, count_threads, openmp_team
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, MIN_CHUNK, MIN_CHUNK + 1, 100_000, 16 * MIN_CHUNK + 1, 1_234_567])
@@ -69,6 +70,60 @@ def test_closing_lets_the_threads_go_and_running_again_starts_new_ones():
         chunks.close()
         chunks.close()
         assert len(own()) == before
+
+
+@pytest.mark.parametrize("n_tasks", [0, 1, 2, 7])
+def test_tasks_of_any_number_are_worked_off_once(n_tasks):
+    calls = []
+    with RowChunks(100_000, 3) as chunks:
+        chunks.run_tasks(n_tasks, calls.append)
+    assert sorted(calls) == list(range(n_tasks))
+
+
+@pytest.fixture
+def team():
+    found = openmp_team(_LIB)
+    if found is None:
+        pytest.skip("LightGBM is not linked with GNU's OpenMP here")
+    return found
+
+
+def test_the_boosters_own_threads_do_the_work(team):
+    calls, threads = [], set()
+    meeting = threading.Barrier(2, timeout=10)
+
+    def work(index):
+        if index < 2:
+            meeting.wait()  # only passed if two threads come
+        threads.add(threading.get_ident())
+        calls.append(index)
+
+    with RowChunks(8 * MIN_CHUNK, 2) as chunks:
+        chunks.team = team
+        for _ in range(3):
+            chunks.run_tasks(8, work)
+    assert sorted(calls) == sorted(3 * list(range(8)))
+    assert len(threads) >= 2
+    assert not any(thread.name.startswith("otfairboost") for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_an_error_on_the_boosters_threads_is_raised(team, error):
+    def work(index, start, stop):
+        if index == 5:
+            raise error("chunk 5")
+
+    with RowChunks(8 * MIN_CHUNK, 2) as chunks:
+        chunks.team = team
+        with pytest.raises(error, match="chunk 5"):
+            chunks.run(work)
+
+
+def test_a_library_without_gnu_openmp_has_no_team():
+    class Library:
+        pass
+
+    assert openmp_team(Library()) is None
 
 
 def test_number_of_threads(monkeypatch):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from otfairboost.losses import Loss
 from otfairboost.penalty import HessianForm, Penalty
-from otfairboost.threads import RowChunks
+from otfairboost.threads import RowChunks, Team
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -114,6 +114,10 @@ class FairObjective:
         self.loss.write_response(raw, 0.0, score)
         self.penalty.score_map.write(score, score)
         return ObjectiveValue(self.loss.value(self._y, raw, self._weight), self.penalty.value(score, self._chunks))
+
+    def run_on(self, team: Team | None) -> None:
+        """Work on these threads from now on instead of on own ones."""
+        self._chunks.team = team
 
     def close(self) -> None:
         """Let the threads go."""

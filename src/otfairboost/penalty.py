@@ -201,7 +201,8 @@ class Penalty:
         if self.transport == "exact":
             measured = [(comparison, stratum) for comparison, stratum, *_ in self._exact_strata(score)]
         else:
-            measured = list(self._binned_strata(self._binner.bin(score, chunks)))
+            total = self._binner.bin(score, chunks)
+            measured = [(comparison, self._read_stratum(comparison, total)) for comparison in self.plan.comparisons]
         return sum(comparison.share * distance(self.multi_group, stratum) for comparison, stratum in measured)
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
@@ -214,28 +215,31 @@ class Penalty:
         """Return where the penalty pulls each row's score; rows that are not compared stay."""
         return score - self.prepare(score, chunks).gaps()
 
-    def _binned_strata(self, total: Float) -> Iterator[tuple[Comparison, GroupMeasures]]:
-        for comparison in self.plan.comparisons:
-            cells = total[list(comparison.cells)]
-            groups = [read_cell(cell) for cell in cells]
-            rests = read_rests(cells) if needs_rests(self.multi_group, len(cells)) else []
-            yield comparison, GroupMeasures(groups, rests, comparison.weights, comparison.shares)
+    def _read_stratum(self, comparison: Comparison, total: Float) -> GroupMeasures:
+        cells = total[list(comparison.cells)]
+        groups = [read_cell(cell) for cell in cells]
+        rests = read_rests(cells) if needs_rests(self.multi_group, len(cells)) else []
+        return GroupMeasures(groups, rests, comparison.weights, comparison.shares)
+
+    def _write_table(self, comparison: Comparison, total: Float, table: Float) -> None:
+        stratum = self._read_stratum(comparison, total)
+        for cell, group, pull in zip(
+            comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
+        ):
+            entry = table[cell]
+            entry[:, kernels.CENTRE] = group.atoms
+            entry[:, kernels.GAP] = group.atoms - pull.target
+            entry[:, kernels.STRETCH] = 1.0 - slopes_of(group, pull.target)
+            entry[:, kernels.CURVATURE] = self.score_map.curvature(group.atoms, pull.target)
+            self._strength[cell] = comparison.share * pull.strength
 
     def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
         total = self._binner.bin(score, chunks)
         if self._table.shape[1] < total.shape[1]:
             self._table = np.empty((*total.shape[:2], 4))
         table = self._table[:, : total.shape[1]]
-        for comparison, stratum in self._binned_strata(total):
-            for cell, group, pull in zip(
-                comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
-            ):
-                entry = table[cell]
-                entry[:, kernels.CENTRE] = group.atoms
-                entry[:, kernels.GAP] = group.atoms - pull.target
-                entry[:, kernels.STRETCH] = 1.0 - slopes_of(group, pull.target)
-                entry[:, kernels.CURVATURE] = self.score_map.curvature(group.atoms, pull.target)
-                self._strength[cell] = comparison.share * pull.strength
+        strata = self.plan.comparisons
+        chunks.run_tasks(len(strata), lambda index: self._write_table(strata[index], total, table))
         return TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
     def _exact_strata(

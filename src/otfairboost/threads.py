@@ -1,12 +1,16 @@
 """Row chunks worked off by threads: the same chunks, so the same sums, for every number of threads."""
 
+import ctypes
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
 from types import TracebackType
 
-MIN_CHUNK = 8192
+Team = Callable[[Callable[[], None], int], None]
+"""Calls a function once on each of several threads, the calling one included, and returns when all are done."""
+
+MIN_CHUNK = 32768
 MAX_CHUNKS = 8  # each keeps a histogram of its own
 
 
@@ -23,12 +27,18 @@ class RowChunks:
     n_jobs : int
         Number of threads, the calling one included. The functions given to :meth:`run` must release the GIL for
         more than one to be of use.
+
+    Attributes
+    ----------
+    team : Team or None
+        The threads to use; None for threads of its own.
     """
 
     def __init__(self, n_rows: int, n_jobs: int = 1) -> None:
         size = max(MIN_CHUNK, -(-n_rows // MAX_CHUNKS))
         self.bounds = [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
         self.n_threads = max(1, min(n_jobs, len(self.bounds)))
+        self.team: Team | None = None
         self._pool: ThreadPoolExecutor | None = None
 
     def __len__(self) -> int:
@@ -36,19 +46,26 @@ class RowChunks:
 
     def run(self, work: Callable[[int, int, int], None]) -> None:
         """Call ``work(index, start, stop)`` for every chunk; return when all are done."""
-        if self.n_threads == 1:
-            for index, (start, stop) in enumerate(self.bounds):
-                work(index, start, stop)
-            return
+        self.run_tasks(len(self.bounds), lambda index: work(index, *self.bounds[index]))
+
+    def run_tasks(self, n_tasks: int, work: Callable[[int], None]) -> None:
+        """Call ``work(index)`` for every index below ``n_tasks``; return when all are done."""
+        n_threads = min(self.n_threads, n_tasks)
         tickets = count()
 
         def work_off() -> None:
-            while (index := next(tickets)) < len(self.bounds):
-                work(index, *self.bounds[index])
+            while (index := next(tickets)) < n_tasks:
+                work(index)
 
+        if n_threads <= 1:
+            work_off()
+        else:
+            (self.team or self._run_on_pool)(work_off, n_threads)
+
+    def _run_on_pool(self, work_off: Callable[[], None], n_threads: int) -> None:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="otfairboost")
-        helpers: list[Future[None]] = [self._pool.submit(work_off) for _ in range(self.n_threads - 1)]
+        helpers: list[Future[None]] = [self._pool.submit(work_off) for _ in range(n_threads - 1)]
         try:
             work_off()
         finally:
@@ -69,6 +86,35 @@ class RowChunks:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def openmp_team(library: ctypes.CDLL) -> Team | None:
+    """Return the OpenMP threads of a booster's library as a team; None if its OpenMP is not GNU's.
+
+    After each tree these threads wait for the next one in a busy loop for some milliseconds, on the cores that threads
+    of our own would need. So they are given our work.
+    """
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    try:
+        start = library.GOMP_parallel  # looked up in the library and in what it was linked with
+    except AttributeError:
+        return None
+    start.argtypes, start.restype = [callback, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint], None
+
+    def run(work_off: Callable[[], None], n_threads: int) -> None:
+        errors: list[BaseException] = []
+
+        def catch(_: object) -> None:
+            try:
+                work_off()
+            except BaseException as error:  # noqa: BLE001  # raised below: it cannot cross into C
+                errors.append(error)
+
+        start(callback(catch), None, n_threads, 0)
+        if errors:
+            raise errors[0]
+
+    return run
 
 
 def count_threads(n_jobs: int | None) -> int:

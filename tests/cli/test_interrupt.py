@@ -26,7 +26,7 @@ def test_interrupted_training_leaves_nothing(tmp_path):
     finally:
         started.kill()
     assert started.returncode == 130
-    assert errors.strip().splitlines()[-1] == "error: interrupted; nothing was written"
+    assert errors.strip().splitlines()[-1] == "error: interrupted; no output was written"
     assert "Traceback" not in errors
     assert [path.name for path in tmp_path.iterdir()] == ["loans.csv"]
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
+from lightgbm.basic import _LIB
 from lightgbm.callback import CallbackEnv
 from numpy.typing import NDArray
 from scipy import special
@@ -20,6 +21,7 @@ from otfairboost.boosters.lightgbm_parameters import read_number
 from otfairboost.losses import LogLoss, Loss
 from otfairboost.objective import FairObjective
 from otfairboost.settings import FairnessSettings
+from otfairboost.threads import openmp_team
 
 Float = NDArray[np.float64]
 EvalResult = tuple[str, float, bool]
@@ -122,6 +124,7 @@ def train_booster(
 
     if objective is None:
         return TrainedBooster(train(None), history)
+    objective.run_on(openmp_team(_LIB))
     try:
         booster = train(objective)
     except NothingToSplitError:

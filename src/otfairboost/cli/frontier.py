@@ -1,5 +1,6 @@
 """``otfairboost frontier``: many weights, their numbers, and the page to discuss them with."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from otfairboost.cli.running import check_outputs, messages, print_json, progres
 from otfairboost.report.measures import NAMES
 
 if TYPE_CHECKING:
+    from otfairboost.report import Report
     from otfairboost.selection import FairnessFrontier, FrontierPoint
 
 
@@ -47,10 +49,9 @@ def frontier(
     otfairboost frontier loans.csv --target granted --sensitive sex --weights 0,0.5,1,2,5,10,20 --cv 3
     """
     from otfairboost.plots.frontier import fitted_frontier_info, plot_frontier
-    from otfairboost.report import frontier_report, write_report
+    from otfairboost.report import frontier_report
     from otfairboost.selection import FairnessFrontier
     from otfairboost.workflow import read_table, read_training_rows
-    from otfairboost.workflow.tables import write_table
     from otfairboost.workflow.training import make_estimator
 
     files = {name: output / name for name in ("frontier.csv", "frontier.png", "report.html")}
@@ -84,9 +85,7 @@ def frontier(
         details={"Data": {key: value for key, value in rows.description.items() if key != "columns"}},
     )
     figure: Any = plot_frontier(fitted_frontier_info(fitted, chosen=point.fairness_weight)).figure
-    write_table(fitted.table_, files["frontier.csv"])
-    _save_figure(figure, files["frontier.png"])
-    write_report(page, files["report.html"])
+    _write(fitted, figure, page, files)
     _print(fitted, point, reason, files, as_json)
 
 
@@ -97,11 +96,16 @@ def _choose(fitted: "FairnessFrontier", max_gap: float | None) -> "tuple[Frontie
     return fitted.select(max_gap=max_gap), reason
 
 
-def _save_figure(figure: Any, path: Path) -> None:
+def _write(fitted: "FairnessFrontier", figure: Any, page: "Report", files: dict[str, Path]) -> None:
+    """Write all files, or none."""
     from otfairboost.files import replacing
+    from otfairboost.report import render_report
 
-    with replacing(path) as temporary:
-        figure.savefig(temporary)
+    with ExitStack() as stack:
+        table, picture, html = (stack.enter_context(replacing(path)) for path in files.values())
+        fitted.table_.to_csv(table, index=False)
+        figure.savefig(picture)
+        html.write_text(render_report(page), encoding="utf-8")
 
 
 def _print(

@@ -37,9 +37,8 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
         result = INTERRUPTED
     except _ParserError as error:
         message = error.format_message()  # type: ignore[attr-defined]
-        return (
-            _complain(f"{message} (see --help)", BAD_INPUT) if message else BAD_INPUT
-        )  # no message: the help was shown
+        # Without a message the help was shown.
+        return _complain(f"{message} (see --help)", BAD_INPUT) if message else BAD_INPUT
     except ImportError as error:
         return _complain(str(error), FAILED)
     except (ValueError, TypeError, OSError) as error:
@@ -47,7 +46,7 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
             raise
         return _complain(str(error) or type(error).__name__, BAD_INPUT)
     if result == INTERRUPTED:
-        return _complain("interrupted; nothing was written", INTERRUPTED)
+        return _complain("interrupted; no output was written", INTERRUPTED)
     return result if isinstance(result, int) else OK
 
 

@@ -21,6 +21,15 @@ Receive = Callable[[int, int, Float], None]
 _IDLE_PARAMETERS = ("fairness_weight", "n_jobs", "verbosity", "verbose", "silent")
 
 
+def check_estimator(estimator: Any) -> None:
+    """Raise for an estimator without a weight to set."""
+    if not hasattr(estimator, "get_params") or "fairness_weight" not in estimator.get_params(deep=False):
+        raise TypeError(f"estimator is {estimator!r}; it needs a parameter fairness_weight")
+    max_gap = estimator.get_params(deep=False).get("max_gap")
+    if max_gap is not None:
+        raise ValueError(f"estimator has max_gap={max_gap!r} and would search a weight itself; leave max_gap at None")
+
+
 def run_fits(
     estimator: Any,
     weights: Sequence[float],

@@ -16,7 +16,7 @@ _BINS_PER_CELL = 4
 
 def default_bins(n_rows: int, n_cells: int) -> int:
     """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin."""
-    return max(min(n_rows // (4 * n_cells), 131072 // n_cells, 24576), 1024)
+    return max(min(n_rows // (4 * n_cells), 65536 // n_cells, 24576), 1024)
 
 
 class Grid(NamedTuple):

@@ -91,10 +91,16 @@ def read_rests(cells: Float) -> list[Measure]:
 
     Summed from both ends: subtracting a cell from the total would leave dust in empty bins.
     """
-    before, after = np.zeros_like(cells), np.zeros_like(cells)
-    np.cumsum(cells[:-1], axis=0, out=before[1:])
-    np.cumsum(cells[:0:-1], axis=0, out=after[-2::-1])
-    return [read_cell(rest) for rest in before + after]
+    others = np.zeros_like(cells)
+    total = np.zeros_like(cells[0])
+    for others_of, cell in zip(others, cells, strict=True):
+        others_of += total
+        total += cell
+    total[:] = 0.0
+    for others_of, cell in zip(others[::-1], cells[::-1], strict=True):
+        others_of += total
+        total += cell
+    return [read_cell(rest) for rest in others]
 
 
 def read_cell(histogram: Float) -> Measure:
