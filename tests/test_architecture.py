@@ -42,7 +42,7 @@ CONFINED = {
     "optuna": {"tuning"},
     "typer": {"cli"},
     "onnxmltools": {"boosters"},
-    "rich": {"cli", "selection"},
+    "rich": {"cli", "selection", "tuning"},
 }
 CORE = {"numpy", "scipy", "sklearn", "lightgbm", "numba", "narwhals"}
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "plotly", "typer", "rich", "optuna", "dask", "xgboost", "shap",
