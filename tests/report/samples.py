@@ -22,7 +22,9 @@ def make_candidates(merit, bias, weights=(0, 1, 5, 20), seed=1):
     return [
         Candidate(
             f"weight {weight:g}",
-            expit(merit + bias * np.exp(-weight / 4) + 0.6 * noise * (1 - np.exp(-weight / 8))),
+            expit(merit + bias * np.exp(-weight / 4) + 0.6 * noise * (1 - np.exp(-weight / 8))).round(
+                3
+            ),  # some are thresholds a reader can choose
             float(weight),
             {"n_estimators": 100, "learning_rate": 0.1},
         )

@@ -3,11 +3,12 @@ import json
 import numpy as np
 import pytest
 from fairlearn import metrics as fairlearn_metrics
-from sklearn.metrics import average_precision_score, confusion_matrix
+from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 from otfairboost.report import Candidate, build_report, summarise
 from otfairboost.report.grid import threshold_grid
 from otfairboost.report.html import page_data
+from otfairboost.report.measures import _binned_average_precision, _binned_roc_auc, _draw_binned
 from report.samples import make_candidates, make_rows
 
 Y, GROUPS, MERIT, BIAS = make_rows(n_groups=3)
@@ -49,6 +50,15 @@ def test_intervals_of_areas_are_as_wide_as_a_row_wise_bootstrap(report):
     measure = report.models[0].measures["average_precision"]
     assert measure.high - measure.low == pytest.approx(high - low, rel=0.25)
     assert measure.low == pytest.approx(low, abs=0.01)
+
+
+def test_binned_areas_are_close_to_those_of_the_rows():
+    for candidate in CANDIDATES:
+        counts = _draw_binned(Y.astype(float), candidate.scores)[:1]
+        assert _binned_average_precision(counts)[0] == pytest.approx(
+            average_precision_score(Y, candidate.scores), abs=0.005
+        )
+        assert _binned_roc_auc(counts)[0] == pytest.approx(roc_auc_score(Y, candidate.scores), abs=0.001)
 
 
 def test_groups_and_densities(report):

@@ -22,7 +22,7 @@ from otfairboost.report.data import GroupResult, ModelResult, Report
 from otfairboost.report.measures import NAMES, Measure
 from otfairboost.report.words import comparison, criterion_words, headline
 
-_SCRIPTS = ("charts.js", "figures.js", "page.js")
+_SCRIPTS = ("charts.js", "figures.js", "tradeoff.js", "groups.js", "page.js")
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
