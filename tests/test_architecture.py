@@ -13,13 +13,22 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
-    "metrics",
+    "metrics", "weight_search",
 }  # fmt: skip
-ABOVE_MATHS = {"boosters", "estimators", "distributed", "selection", "plots", "datasets", "benchmark", "demo", "cli"}
+ABOVE_MATHS = {
+    "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",
+    "benchmark", "demo", "cli",
+}  # fmt: skip
+TOP = {"benchmark", "demo", "cli"}
 FORBIDDEN_LAYERS = {
     **dict.fromkeys(MATHS, ABOVE_MATHS),
-    "boosters": {"estimators", "plots", "datasets", "selection", "benchmark", "demo", "cli"},
-    "estimators": {"plots", "datasets", "selection", "benchmark", "demo", "cli"},
+    "boosters": {"estimators", "plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "estimators": {"plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "selection": {"plots", "report", "workflow", "datasets", "tuning", *TOP},
+    "tuning": {"plots", "report", "workflow", "datasets", *TOP},
+    "plots": {"report", "workflow", "selection", "tuning", *TOP},
+    "report": {"workflow", "datasets", "selection", "tuning", *TOP},
+    "workflow": {"datasets", *TOP},
 }
 FORBIDDEN_EVERYWHERE = {"benchmark", "cli"}
 ALLOWED = {"cli": {"benchmark"}}  # the command line starts it
@@ -31,11 +40,14 @@ CONFINED = {
     "distributed": {"distributed"},
     "matplotlib": {"plots"},
     "plotly": {"plots"},
+    "optuna": {"tuning"},
     "typer": {"cli"},
-    "rich": {"cli"},
+    "onnxmltools": {"boosters"},
+    "rich": {"cli", "selection", "tuning"},
 }
 CORE = {"numpy", "scipy", "sklearn", "lightgbm", "numba", "narwhals"}
-OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "plotly", "typer", "rich", "optuna", "dask", "xgboost", "shap"]
+OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "plotly", "typer", "rich", "optuna", "dask", "xgboost", "shap",
+            "onnxmltools", "playwright"]  # fmt: skip
 
 
 def modules_under(source):
@@ -189,6 +201,7 @@ class Absent:
             raise ModuleNotFoundError(name + " is not installed here", name=name)
 sys.meta_path.insert(0, Absent())
 import otfairboost, otfairboost.metrics, otfairboost.cli, otfairboost.plots, otfairboost.datasets
+import otfairboost.report, otfairboost.workflow
 print(json.dumps([name for name in {OPTIONAL!r} if name in sys.modules]))
 """
     assert run_python(code) == []

@@ -20,6 +20,7 @@ from otfairboost.penalty import (
     GroupWeighting,
     HessianForm,
     Penalty,
+    Plan,
     TransportName,
     plan_comparisons,
 )
@@ -48,25 +49,25 @@ class FairnessSettings:
 
     def __post_init__(self) -> None:
         find_criterion(self.fairness)
-        _check_number("fairness_weight", self.fairness_weight, "a finite number >= 0", lambda v: v >= 0)
-        _check_choice("multi_group", self.multi_group, MULTI_GROUP)
-        _check_choice("group_weighting", self.group_weighting, GROUP_WEIGHTINGS)
-        _check_choice("transport", self.transport, TRANSPORTS)
-        _check_choice("ties", self.ties, TIES)
+        check_number("fairness_weight", self.fairness_weight, "a finite number >= 0", lambda v: v >= 0)
+        check_choice("multi_group", self.multi_group, MULTI_GROUP)
+        check_choice("group_weighting", self.group_weighting, GROUP_WEIGHTINGS)
+        check_choice("transport", self.transport, TRANSPORTS)
+        check_choice("ties", self.ties, TIES)
         if self.ties != "average" and self.transport != "exact":
             raise ValueError(f"ties={self.ties!r} needs transport='exact', got transport={self.transport!r}")
-        _check_number("bandwidth", self.bandwidth, "a finite number > 0", lambda v: v > 0)
+        check_number("bandwidth", self.bandwidth, "a finite number > 0", lambda v: v > 0)
         if self.n_bins is not None:
             allowed = f"None or an integer from {MIN_BINS} to {MAX_BINS}"
             if isinstance(self.n_bins, bool) or not isinstance(self.n_bins, int | np.integer):
                 raise TypeError(f"n_bins={self.n_bins!r} must be {allowed}, got {type(self.n_bins).__name__}")
             if not MIN_BINS <= self.n_bins <= MAX_BINS:
                 raise ValueError(f"n_bins={self.n_bins!r} must be {allowed}")
-        _check_number("focus", self.focus, "a number from 1 to 1000", lambda v: 1 <= v <= 1000)
-        _check_number("decision_threshold", self.decision_threshold, "a number between 0 and 1", lambda v: 0 < v < 1)
+        check_number("focus", self.focus, "a number from 1 to 1000", lambda v: 1 <= v <= 1000)
+        check_number("decision_threshold", self.decision_threshold, "a number between 0 and 1", lambda v: 0 < v < 1)
         if not isinstance(self.fairness_hessian, str):
             allowed = "'auto', 'paper' or a finite number >= 0"
-            _check_number("fairness_hessian", self.fairness_hessian, allowed, lambda v: v >= 0)
+            check_number("fairness_hessian", self.fairness_hessian, allowed, lambda v: v >= 0)
         elif self.fairness_hessian not in ("auto", "paper"):
             raise ValueError(
                 f"fairness_hessian={self.fairness_hessian!r} is unknown; allowed are 'auto', 'paper' and a number >= 0"
@@ -97,6 +98,19 @@ class FairnessSettings:
         origin = float(special.logit(self.decision_threshold)) if self.focus != 1 else 0.0
         return ScoreMap(LOGISTIC, float(self.focus), origin)
 
+    def plan(
+        self,
+        target: Target,
+        groups: Groups,
+        distribution_weight: Float32,
+        *,
+        name: str = "sensitive_features",
+        reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
+    ) -> Plan:
+        """Return which rows are compared, which does not depend on the weight; parameters as in :meth:`objective`."""
+        strata = stratify(self.fairness, target)
+        return plan_comparisons(groups, strata, distribution_weight, self.group_weighting, name=name, reduce=reduce)
+
     def objective(
         self,
         loss: Loss,
@@ -110,6 +124,7 @@ class FairnessSettings:
         offset: float = 0.0,
         name: str = "sensitive_features",
         reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
+        plan: Plan | None = None,
     ) -> FairObjective:
         """Return the objective on one set of rows.
 
@@ -127,15 +142,11 @@ class FairnessSettings:
             What to call the sensitive features in messages.
         reduce : callable
             Sums an array over workers.
+        plan : Plan, optional
+            Of these rows, if it is made already (:meth:`plan`).
         """
-        plan = plan_comparisons(
-            groups,
-            stratify(self.fairness, target),
-            distribution_weight,
-            self.group_weighting,
-            name=name,
-            reduce=reduce,
-        )
+        if plan is None:
+            plan = self.plan(target, groups, distribution_weight, name=name, reduce=reduce)
         penalty = Penalty(
             plan,
             self.score_map(classification=target.classes is not None),
@@ -151,13 +162,15 @@ class FairnessSettings:
         return FairObjective(loss, y, weight, penalty, float(self.fairness_weight), form, n_jobs, offset)
 
 
-def _check_number(name: str, value: Any, allowed: str, accepts: Callable[[float], bool]) -> None:
+def check_number(name: str, value: Any, allowed: str, accepts: Callable[[float], bool]) -> None:
+    """Raise unless a parameter is a finite number that ``accepts`` accepts."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name}={value!r} must be {allowed}, got {type(value).__name__}")
     if not (math.isfinite(value) and accepts(float(value))):
         raise ValueError(f"{name}={value!r} must be {allowed}")
 
 
-def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """Raise unless a parameter is one of these names."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}={value!r} is unknown; allowed are {', '.join(map(repr, allowed))}")

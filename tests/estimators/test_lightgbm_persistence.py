@@ -18,7 +18,8 @@ LOANS, WAGES = make_loans(), make_wages()
 OWN = {
     "fairness": "equalized_odds", "fairness_weight": 2.5, "multi_group": "barycenter", "group_weighting": "size",
     "transport": "exact", "ties": "average", "bandwidth": 0.3, "n_bins": 128, "focus": 4.0, "decision_threshold": 0.3,
-    "fairness_hessian": "paper",
+    "fairness_hessian": "paper", "max_gap": 0.2, "gap_metric": "kolmogorov_smirnov", "gap_cv": 3, "gap_confidence": 0.9,
+    "on_unreachable": "raise",
 }  # fmt: skip
 THEIRS = {"n_estimators": 7, "num_leaves": 5, "random_state": 1, "n_jobs": 1, "verbosity": -1, "objective": "binary"}
 EXTRA = {"max_bins": 63, "sub_feature": 0.8, "an_unknown_one": 3}
@@ -44,6 +45,7 @@ def test_defaults_are_lightgbms_and_the_documented_ones():
         "fairness": "demographic_parity", "fairness_weight": 5.0, "multi_group": "one_vs_rest",
         "group_weighting": "equal", "transport": "histogram", "ties": "average", "bandwidth": 0.1, "n_bins": None,
         "focus": 1.0, "decision_threshold": 0.5, "fairness_hessian": "auto",
+        "max_gap": None, "gap_metric": None, "gap_cv": 5, "gap_confidence": 0.95, "on_unreachable": "warn",
     }  # fmt: skip
     assert all(f"    {name} : " in FairLGBMRegressor.__doc__ for name in OWN)
 
@@ -54,8 +56,8 @@ def test_set_params_round_trips_and_is_used():
     assert model.get_params().items() >= {**OWN, **THEIRS, **EXTRA}.items()
     model.set_params(fairness_weight=0.5, an_unknown_one=4, n_estimators=3)
     assert model.get_params().items() >= {"fairness_weight": 0.5, "an_unknown_one": 4, "n_estimators": 3}.items()
-    assert fit(model.set_params(fairness_weight=0)).n_estimators_ == 3
-    twin = FairLGBMClassifier(**{**THEIRS, **OWN, **EXTRA, "fairness_weight": 0, "n_estimators": 3})
+    assert fit(model.set_params(fairness_weight=0, max_gap=None)).n_estimators_ == 3
+    twin = FairLGBMClassifier(**{**THEIRS, **OWN, **EXTRA, "fairness_weight": 0, "n_estimators": 3, "max_gap": None})
     np.testing.assert_array_equal(model.predict_proba(LOANS.X), fit(twin).predict_proba(LOANS.X))
 
 

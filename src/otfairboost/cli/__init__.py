@@ -13,5 +13,6 @@ def main() -> None:
     except ImportError as error:
         sys.exit(str(error))
     from otfairboost.cli.app import app
+    from otfairboost.cli.running import run
 
-    app()
+    sys.exit(run(app))

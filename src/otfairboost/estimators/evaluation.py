@@ -201,15 +201,16 @@ class Evaluator:
             native = self._native[name]
             return name, native.compute(self._y, response, self._weight, self._constants), native.greater_is_better
         metric = METRICS[name]
-        extra: dict[str, Any] = {}
-        if self._threshold is not None and metric.kind == "label":
-            response = (response >= self._threshold).astype(np.float64)
-        elif self._threshold is not None and "threshold" in signature(metric.function).parameters:
-            extra["threshold"] = self._threshold
-        value = metric.function(self._y, response, sensitive_features=self._groups, sample_weight=self._weight, **extra)
+        value = metric.from_scores(
+            self._y,
+            response,
+            sensitive_features=self._groups,
+            sample_weight=self._weight,
+            threshold=self._threshold,
+        )
         if np.isnan(value):  # undefined, such as a ratio where nobody is selected: early stopping must get past it
             value = -np.inf if metric.greater_is_better else np.inf
-        return name, float(value), metric.greater_is_better
+        return name, value, metric.greater_is_better
 
     def _call(self, metric: Callable[..., Any], response: Float) -> list[EvalResult]:
         count = len(signature(metric).parameters)

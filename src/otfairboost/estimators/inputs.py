@@ -57,6 +57,23 @@ class EvaluationInput(NamedTuple):
     sensitive_features: Any
 
 
+class FitArguments(NamedTuple):
+    """The arguments of ``fit``, with the evaluation sets sorted."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    init_score: Any = None
+    sensitive_features: Any = None
+    evaluations: Sequence[EvaluationInput] = ()
+    eval_names: Any = None
+    eval_metric: Any = None
+    feature_name: Any = "auto"
+    categorical_feature: Any = "auto"
+    callbacks: Any = None
+    init_model: Any = None
+
+
 def read_column(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
     """Return a 1-D array without missing values; ``warn`` of columns that are 2-D arrays, as scikit-learn does."""
     if values is None:

@@ -49,6 +49,20 @@ _PARAMETERS = """
     fairness_hessian : float, "auto" or "paper", default="auto"
         The penalty's curvature, as a factor of its Gauss-Newton term: twice the learning rate, at most 1 ("auto"), or
         a number; "paper" is the paper's form. Larger is slower and safer.
+    max_gap : float, optional
+        A target in place of a weight: the fitted model is the one of the smallest weight whose gap on held-out rows is
+        at most this. The search starts from ``fairness_weight`` (leave it at its default), tries weights from 0 to 20
+        times that, 8 at most, and the model is then fitted on all rows.
+    gap_metric : str, optional
+        Which gap, by its name in ``otfairboost.metrics.METRICS``. By default that of ``fairness``, in decisions at
+        ``decision_threshold``; a regressor has ``"kolmogorov_smirnov"`` and ``"wasserstein_distance"``.
+    gap_cv : int, splitter, iterable or "eval_set", default=5
+        What is held out for it: folds, as in ``otfairboost.selection.FairnessFrontier``; or the first evaluation set
+        given to ``fit``, which costs one fit for each weight.
+    gap_confidence : float or None, default=0.95
+        Holds the upper bound of the gap, at this confidence, under ``max_gap``; None: the gap itself.
+    on_unreachable : {"warn", "raise"}, default="warn"
+        If no weight that was tried keeps the gap: fit the one of the smallest gap and warn, or raise.
     **lightgbm_parameters
         LightGBM's parameters and their aliases.
 
@@ -58,6 +72,12 @@ _PARAMETERS = """
         An ordinary LightGBM model, with the initial score and the objective inside.
     groups_ : tuple
         The groups that were compared.
+    fairness_weight_ : float
+        The weight that was trained with.
+    gap_, gap_interval_ : float, (float, float)
+        With ``max_gap``: the gap on the rows held out in the search, and its lower and upper bound.
+    search_history_ : tuple of SearchStep
+        With ``max_gap``: each weight tried, its gap and bounds.
     """
 
 

@@ -3,28 +3,30 @@
 import difflib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import lightgbm as lgb
 import numpy as np
 from lightgbm.basic import LGBMDeprecationWarning
+from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
-from otfairboost.boosters.lightgbm import EvaluationSet, train_booster
+from otfairboost.boosters.lightgbm import TrainedBooster
 from otfairboost.boosters.lightgbm_parameters import (
     drop_parameter,
     is_parameter,
     read_flag,
     read_parameter,
-    refuse_ignored_parameters,
 )
 from otfairboost.criteria import Target
-from otfairboost.estimators.evaluation import read_request
+from otfairboost.estimators.evaluation import MetricRequest, read_request
 from otfairboost.estimators.inputs import (
     EvaluationInput,
+    FitArguments,
     Float32,
     Rows,
     check_columns,
@@ -39,16 +41,20 @@ from otfairboost.estimators.inputs import (
     read_weight,
 )
 from otfairboost.estimators.native_metrics import NativeMetric
+from otfairboost.estimators.prepared import EvaluationRows, PreparedFit, make_dataset
+from otfairboost.estimators.target_gap import GapTarget, find_weight
 from otfairboost.estimators.task import Task, weigh_labels
 from otfairboost.groups import Groups, encode_groups
 from otfairboost.losses import Loss
 from otfairboost.settings import FairnessSettings
+from otfairboost.weight_search import WeightSearch
 
 
 class FairLGBMModel(lgb.LGBMModel):
     """The part of the estimators that comes before LightGBM's own among their bases."""
 
     _fairness_parameters: ClassVar[tuple[str, ...]] = tuple(FairnessSettings.__dataclass_fields__)
+    _gap_parameters: ClassVar[tuple[str, ...]] = tuple(GapTarget.__dataclass_fields__)
     _native_metrics: ClassVar[dict[str, NativeMetric]]
 
     # LightGBM's parameters are repeated for help(), completion and a short repr().
@@ -66,6 +72,11 @@ class FairLGBMModel(lgb.LGBMModel):
         focus: float = 1.0,
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
+        max_gap: float | None = None,
+        gap_metric: str | None = None,
+        gap_cv: Any = 5,
+        gap_confidence: float | None = 0.95,
+        on_unreachable: Literal["warn", "raise"] = "warn",
         boosting_type: str = "gbdt",
         num_leaves: int = 31,
         max_depth: int = -1,
@@ -106,6 +117,11 @@ class FairLGBMModel(lgb.LGBMModel):
         self.focus = focus
         self.decision_threshold = decision_threshold
         self.fairness_hessian = fairness_hessian
+        self.max_gap = max_gap
+        self.gap_metric = gap_metric
+        self.gap_cv = gap_cv
+        self.gap_confidence = gap_confidence
+        self.on_unreachable = on_unreachable
 
     def fit(  # type: ignore[override]
         self,
@@ -156,148 +172,161 @@ class FairLGBMModel(lgb.LGBMModel):
         -------
         self
         """
-        evaluations = read_evaluation_inputs(
-            eval_set, eval_X, eval_y, eval_sample_weight, eval_class_weight, eval_init_score, eval_sensitive_features
-        )
+        given = FitArguments(
+            X, y, sample_weight, init_score, sensitive_features,
+            read_evaluation_inputs(
+                eval_set, eval_X, eval_y, eval_sample_weight, eval_class_weight, eval_init_score,
+                eval_sensitive_features,
+            ),
+            eval_names, eval_metric, feature_name, categorical_feature, callbacks, init_model,
+        )  # fmt: skip
         check_columns(X, "X")
-        for i, one in enumerate(evaluations):
+        for i, one in enumerate(given.evaluations):
             check_columns(one.X, f"eval_X[{i}]")
         with _unchanged_on_error(self):
-            self._fit(
-                X, y, sample_weight, init_score, sensitive_features, evaluations, eval_names, eval_metric,
-                feature_name=feature_name, categorical_feature=categorical_feature, callbacks=callbacks,
-                init_model=init_model,
-            )  # fmt: skip
+            self._fit(given)
         return self
 
-    def _fit(
+    def prepare_fit(
         self,
         X: Any,
         y: Any,
-        sample_weight: Any,
-        init_score: Any,
-        sensitive_features: Any,
-        evaluations: list[EvaluationInput],
-        eval_names: Any,
-        eval_metric: Any,
         *,
-        feature_name: Any,
-        categorical_feature: Any,
-        callbacks: Any,
-        init_model: Any,
-    ) -> None:
-        settings = self._settings()
-        self._refuse_misspelt_parameters()
-        request = read_request(eval_metric, read_parameter(self.get_params(), "metric"), self._native_metrics)
-        if settings.fairness_weight == 0 and not request.has_own:
-            self._fit_plain(
-                X, y, sensitive_features, evaluations, sample_weight=sample_weight, init_score=init_score,
-                eval_names=eval_names, eval_metric=eval_metric, feature_name=feature_name,
-                categorical_feature=categorical_feature, callbacks=callbacks, init_model=init_model,
-            )  # fmt: skip
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+    ) -> PreparedFit:
+        """Read and bin rows for several fits that differ in ``fairness_weight`` alone.
+
+        ``prepare_fit(X, y, ...).fit(weight)`` returns what a copy of this estimator is after
+        ``set_params(fairness_weight=weight).fit(X, y, ...)``. Parameters are those of :meth:`fit`.
+        """
+        given = FitArguments(
+            X, y, sample_weight, init_score, sensitive_features,
+            feature_name=feature_name, categorical_feature=categorical_feature,
+        )  # fmt: skip
+        check_columns(X, "X")
+        return clone(self)._prepare(given, self._settings(), self._read_request(given)).construct()
+
+    def _fit(self, given: FitArguments) -> None:
+        settings, target = self._settings(), self._gap_target()
+        request = self._read_request(given)
+        if settings.fairness_weight == 0 and not request.has_own and target.max_gap is None:
+            self._fit_plain(given)
             return
+        prepared = self._prepare(given, settings, request)
+        search = None
+        if target.max_gap is not None:
+            search = find_weight(self, target, given, prepared)
+            settings = replace(settings, fairness_weight=search.chosen.fairness_weight)
+        self._keep_fit(prepared, prepared.train(settings), settings.fairness_weight, search)
 
-        # Validate.
-        train = self._read_training_rows(X, y, sample_weight, init_score, sensitive_features)
-        evals = [
-            train if one.X is X and one.y is y else self._read_evaluation_rows(one, i, train)
-            for i, one in enumerate(evaluations)
+    def _prepare(self, given: FitArguments, settings: FairnessSettings, request: MetricRequest) -> PreparedFit:
+        """Validate and bin."""
+        train = self._read_training_rows(given)
+        evaluations = [
+            train if one.X is given.X and one.y is given.y else self._read_evaluation_rows(one, i, train)
+            for i, one in enumerate(given.evaluations)
         ]
-        init_model = read_init_model(init_model)
+        init_model = read_init_model(given.init_model)
         params = self._process_params(stage="fit")
-        if settings.fairness_weight > 0:
-            refuse_ignored_parameters(params)
-
-        # Build the objective.
-        task = self._pose_task(settings, params, train, continued=init_model is not None)
-        metrics = request.complete(
-            base=str(self._objective), with_groups=all(rows.groups is not None for rows in evals)
-        )
+        pose_task = partial(self._pose_task, train=train._replace(X=None), continued=init_model is not None)
+        pose_task(settings, params)  # raises for what cannot be trained
         for name in ("objective", "metric"):
             drop_parameter(params, name)
+        return PreparedFit(
+            self,
+            params,
+            train,
+            make_dataset(train, params, given.feature_name, given.categorical_feature),
+            pose_task=pose_task,
+            metrics=request.complete(
+                base=str(self._objective), with_groups=all(rows.groups is not None for rows in evaluations)
+            ),
+            evaluations=[
+                EvaluationRows(name_evaluation_set(given.eval_names, i, is_train=rows is train), rows)
+                for i, rows in enumerate(evaluations)
+            ],
+            callbacks=read_callbacks(given.callbacks),
+            init_model=init_model,
+        )
 
-        # Train and bake.
-        train_set = _make_dataset(train, params, feature_name, categorical_feature)
-        with ExitStack() as threads:
-            objective = None
-            if settings.fairness_weight > 0:
-                objective = threads.enter_context(closing(task.objective_on(train)))
-            evaluation_sets = []
-            for i, rows in enumerate(evals):
-                is_train = rows is train
-                evaluator = task.evaluator_on(rows, metrics, objective if is_train else None)
-                threads.enter_context(closing(evaluator))
-                dataset = train_set if is_train else _make_dataset(rows, params, "auto", "auto", reference=train_set)
-                name = name_evaluation_set(eval_names, i, is_train=is_train)
-                evaluation_sets.append(EvaluationSet(name, dataset, evaluator))
-            booster, history = train_booster(
-                params,
-                train_set,
-                self.n_estimators,
-                loss=task.loss,
-                objective=objective,
-                settings=settings,
-                metrics=metrics,
-                evaluation_sets=evaluation_sets,
-                callbacks=read_callbacks(callbacks),
-                init_model=init_model,
-            )
-
-        # Keep what LightGBM's own fit keeps.
-        self._Booster = booster
-        self._n_features = booster.num_feature()
-        self._fitted_with_feature_names = train_set._has_non_default_feature_names
-        self._evals_result = history
-        self._best_iteration = booster.best_iteration
-        self._best_score = booster.best_score
-        self.fitted_ = True
-        self._keep_groups(train.groups)
-
-    def _fit_plain(
-        self, X: Any, y: Any, features: Any, evaluations: list[EvaluationInput], eval_metric: Any, **fit_arguments: Any
+    def _keep_fit(
+        self, prepared: PreparedFit, trained: TrainedBooster, weight: float, search: WeightSearch | None = None
     ) -> None:
+        """Keep what LightGBM's own fit keeps, and what is ours."""
+        self._Booster, self._evals_result = trained
+        self._n_features = self._Booster.num_feature()
+        self._fitted_with_feature_names = prepared.train_set._has_non_default_feature_names
+        self._best_iteration = self._Booster.best_iteration
+        self._best_score = self._Booster.best_score
+        self.fitted_ = True
+        self._keep_fairness(prepared.train_rows.groups, weight, search)
+
+    def _fit_plain(self, given: FitArguments) -> None:
         """Fit LightGBM's own estimator."""
-        groups = None if features is None else encode_groups(features, n_rows=_num_samples(X))
+        features, evaluations = given.sensitive_features, given.evaluations
+        groups = None if features is None else encode_groups(features, n_rows=_num_samples(given.X))
+        arguments: dict[str, Any] = {}
         if evaluations:
             # As eval_set: the classifier does not translate labels in eval_y (LightGBM 4.7.0).
-            fit_arguments["eval_set"] = [(one.X, one.y) for one in evaluations]
-            fit_arguments["eval_sample_weight"] = [one.sample_weight for one in evaluations]
-            fit_arguments["eval_init_score"] = [one.init_score for one in evaluations]
+            arguments["eval_set"] = [(one.X, one.y) for one in evaluations]
+            arguments["eval_sample_weight"] = [one.sample_weight for one in evaluations]
+            arguments["eval_init_score"] = [one.init_score for one in evaluations]
             if any(one.class_weight is not None for one in evaluations):
-                fit_arguments["eval_class_weight"] = [one.class_weight for one in evaluations]
+                arguments["eval_class_weight"] = [one.class_weight for one in evaluations]
+        eval_metric = given.eval_metric
         if isinstance(eval_metric, list | tuple):
             eval_metric = list(eval_metric)  # a list of its own: LightGBM's classifier writes into it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LGBMDeprecationWarning)  # of eval_set
-            super().fit(X, y, eval_metric=eval_metric, **fit_arguments)
-        self._keep_groups(groups)
+            super().fit(
+                given.X, given.y, sample_weight=given.sample_weight, init_score=given.init_score,
+                eval_names=given.eval_names, eval_metric=eval_metric, feature_name=given.feature_name,
+                categorical_feature=given.categorical_feature, callbacks=given.callbacks,
+                init_model=given.init_model, **arguments,
+            )  # fmt: skip
+        self._keep_fairness(groups, 0.0)
+
+    def _read_request(self, given: FitArguments) -> MetricRequest:
+        """Return the metrics asked for; raise for misspelt parameters."""
+        self._refuse_misspelt_parameters()
+        return read_request(given.eval_metric, read_parameter(self.get_params(), "metric"), self._native_metrics)
 
     def _settings(self) -> FairnessSettings:
         return FairnessSettings(**{name: getattr(self, name) for name in self._fairness_parameters})
 
+    def _gap_target(self) -> GapTarget:
+        return GapTarget(**{name: getattr(self, name) for name in self._gap_parameters})
+
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Return the parameters that LightGBM is to see."""
         params = super()._process_params(stage=stage)
-        return {name: value for name, value in params.items() if name not in self._fairness_parameters}
+        own = {*self._fairness_parameters, *self._gap_parameters}
+        return {name: value for name, value in params.items() if name not in own}
 
     def _refuse_misspelt_parameters(self) -> None:
         """Raise for what LightGBM would ignore and is nearly one of ours: the default would be used instead."""
+        own = (*self._fairness_parameters, *self._gap_parameters)
         for name in self._other_params:
-            meant = difflib.get_close_matches(name, self._fairness_parameters, n=1, cutoff=0.8)
-            if meant and name not in self._fairness_parameters and not is_parameter(name):
+            meant = difflib.get_close_matches(name, own, n=1, cutoff=0.8)
+            if meant and name not in own and not is_parameter(name):
                 raise ValueError(f"{name} is not a parameter; {meant[0]} is")
 
-    def _read_training_rows(self, X: Any, y: Any, sample_weight: Any, init_score: Any, features: Any) -> Rows:
+    def _read_training_rows(self, given: FitArguments) -> Rows:
+        features = given.sensitive_features
         if features is None and self.fairness_weight > 0:
             raise ValueError(
                 f"sensitive_features is missing; with fairness_weight={self.fairness_weight} fit needs the group of "
                 "each row (fairness_weight=0 trains the plain model)"
             )
-        X = read_features(X, "X", partial(validate_data, self, reset=True), least=2)
+        X = read_features(given.X, "X", partial(validate_data, self, reset=True), least=2)
         n_rows, self.n_features_in_ = X.shape
-        target = self._read_target(y)
+        target = self._read_target(given.y)
         check_length(target.values, n_rows, "y")
-        weight = read_weight(sample_weight, n_rows, "sample_weight")
+        weight = read_weight(given.sample_weight, n_rows, "sample_weight")
         return Rows(
             name="the training rows",
             features_name="sensitive_features",
@@ -306,7 +335,7 @@ class FairLGBMModel(lgb.LGBMModel):
             weight=read_class_weight(self.class_weight, target, weight, "class_weight").astype(np.float32),
             distribution_weight=weight.astype(np.float32),
             groups=None if features is None else encode_groups(features, n_rows=n_rows),
-            init_score=read_init_score(init_score, n_rows, "init_score"),
+            init_score=read_init_score(given.init_score, n_rows, "init_score"),
         )
 
     def _read_evaluation_rows(self, given: EvaluationInput, i: int, train: Rows) -> Rows:
@@ -342,11 +371,16 @@ class FairLGBMModel(lgb.LGBMModel):
         offset = loss.initial_score(y, train.weight) if starts_at_average else 0.0
         return Task(settings, params, loss, label_weights, offset, self._native_metrics)
 
-    def _keep_groups(self, groups: Groups | None) -> None:
+    def _keep_fairness(self, groups: Groups | None, weight: float, search: WeightSearch | None = None) -> None:
+        for name in ("groups_", "gap_", "gap_interval_", "search_history_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self.fairness_weight_ = float(weight)
         if groups is not None:
             self.groups_ = groups.labels
-        else:
-            self.__dict__.pop("groups_", None)
+        if search is not None:
+            self.gap_ = search.chosen.gap
+            self.gap_interval_ = (search.chosen.low, search.chosen.high)
+            self.search_history_ = search.history
 
     def _label_weights(self, target: Target, params: dict[str, Any]) -> tuple[float, float]:
         """Return LightGBM's weights of negative and positive rows."""
@@ -371,18 +405,3 @@ def _unchanged_on_error(estimator: Any) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
-
-
-def _make_dataset(
-    rows: Rows, params: dict[str, Any], feature_name: Any, categorical_feature: Any, reference: Any = None
-) -> lgb.Dataset:
-    return lgb.Dataset(
-        rows.X,
-        label=rows.target.values,
-        weight=rows.weight if len(rows.weight) else None,
-        init_score=rows.init_score,
-        reference=reference,
-        feature_name=feature_name,
-        categorical_feature=categorical_feature,
-        params={**params, "objective": "none"},
-    )

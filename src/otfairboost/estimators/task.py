@@ -12,6 +12,7 @@ from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
 from otfairboost.losses import Loss
 from otfairboost.objective import FairObjective
+from otfairboost.penalty import Plan
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import count_threads
 
@@ -40,8 +41,8 @@ class Task(NamedTuple):
     offset: float
     native_metrics: dict[str, NativeMetric]
 
-    def objective_on(self, rows: Rows) -> FairObjective:
-        """Return the objective on these rows, which must have groups."""
+    def objective_on(self, rows: Rows, plan: Plan | None = None) -> FairObjective:
+        """Return the objective on these rows, which must have groups; ``plan`` is theirs if there is one already."""
         assert rows.groups is not None
         return self.settings.objective(
             self.loss,
@@ -53,6 +54,7 @@ class Task(NamedTuple):
             n_jobs=count_threads(self.params["num_threads"]),
             offset=self.offset,
             name=rows.features_name,
+            plan=plan,
         )
 
     def evaluator_on(self, rows: Rows, metrics: Sequence[Any], objective: FairObjective | None) -> Evaluator:

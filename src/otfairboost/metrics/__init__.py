@@ -9,18 +9,16 @@ lists them by name. In every fairness metric
 - several sensitive columns form intersections, one group per combination of values;
 - fewer than two groups are an error.
 
-scikit-learn's ``make_scorer`` makes scorers of them. This one suits classifiers and regressors alike:
+For scikit-learn's own searches, :func:`fairness_scorer` makes a scorer of any of them:
 
 >>> import sklearn
->>> from sklearn.metrics import make_scorer
->>> from otfairboost.metrics import wasserstein_distance
->>> scores = ("predict_proba", "predict")
+>>> from otfairboost.metrics import fairness_scorer
 >>> with sklearn.config_context(enable_metadata_routing=True):
-...     scorer = make_scorer(wasserstein_distance, response_method=scores, greater_is_better=False)
-...     scorer = scorer.set_score_request(sensitive_features=True)
+...     scorer = fairness_scorer("wasserstein_distance")
 """
 
 from otfairboost.metrics.distributions import kolmogorov_smirnov, normalized_wasserstein, wasserstein_distance
+from otfairboost.metrics.intervals import Interval, bootstrap_interval
 from otfairboost.metrics.parity import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -40,17 +38,21 @@ from otfairboost.metrics.performance import (
 )
 from otfairboost.metrics.rates import false_positive_rate, group_rates, selection_rate, true_positive_rate
 from otfairboost.metrics.registry import METRICS, Metric, get_metric
+from otfairboost.metrics.scorers import fairness_scorer
 from otfairboost.metrics.tradeoff import tradeoff_objective
 
 __all__ = [
     "METRICS",
+    "Interval",
     "Metric",
     "accuracy",
     "average_precision",
+    "bootstrap_interval",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "equalized_odds_difference",
     "equalized_odds_sum",
+    "fairness_scorer",
     "false_positive_rate",
     "false_positive_rate_difference",
     "get_metric",

@@ -4,7 +4,10 @@ A new metric is one function with :func:`register` on top, in a module that the 
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
 
 from otfairboost.metrics.inputs import check_choice
 
@@ -33,6 +36,31 @@ class Metric(NamedTuple):
     kind: Literal["label", "score"]
     greater_is_better: bool
     needs_groups: bool = True
+
+    def from_scores(
+        self,
+        y_true: Any,
+        score: Any,
+        *,
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        threshold: float | None = None,
+    ) -> float:
+        """Return the metric of scores.
+
+        Label metrics see the decisions ``score >= threshold``; a metric that has a threshold of its own is told it.
+        None leaves both as they are, for regression.
+        """
+        extra: dict[str, Any] = {}
+        if threshold is not None and self.kind == "label":
+            score = (np.asarray(score) >= threshold).astype(np.float64)
+        elif threshold is not None and "threshold" in signature(self.function).parameters:
+            extra["threshold"] = threshold
+        if self.needs_groups or "sensitive_features" in signature(self.function).parameters:
+            extra["sensitive_features"] = sensitive_features
+        if sample_weight is not None:
+            extra["sample_weight"] = sample_weight
+        return float(self.function(y_true, score, **extra))
 
 
 METRICS: dict[str, Metric] = {}

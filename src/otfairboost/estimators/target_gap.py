@@ -1,0 +1,200 @@
+"""A target for the gap in place of a weight: the weight is searched on rows that are held out."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from otfairboost.boosters.lightgbm_parameters import read_number
+from otfairboost.estimators.held_out import score_rows, split_rows, take_rows
+from otfairboost.estimators.inputs import FitArguments, Rows
+from otfairboost.estimators.prepared import PreparedFit
+from otfairboost.groups import Groups
+from otfairboost.metrics.gaps import find_gap
+from otfairboost.metrics.intervals import bootstrap_interval
+from otfairboost.metrics.registry import Metric
+from otfairboost.settings import check_choice, check_number
+from otfairboost.weight_search import SearchStep, WeightSearch, search_weight
+
+EVAL_SET = "eval_set"
+_ON_UNREACHABLE = ("warn", "raise")
+_N_RESAMPLES = 400
+
+
+class UnreachableGapWarning(UserWarning):
+    """No weight that was tried keeps the gap within the target."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GapTarget:
+    """The target of an estimator, which documents these parameters."""
+
+    max_gap: float | None
+    gap_metric: str | None
+    gap_cv: Any
+    gap_confidence: float | None
+    on_unreachable: str
+
+    def __post_init__(self) -> None:
+        if self.max_gap is not None:
+            check_number("max_gap", self.max_gap, "None or a finite number > 0", lambda v: v > 0)
+        if self.gap_confidence is not None:
+            allowed = "None or a number from 0.5 to below 1"
+            check_number("gap_confidence", self.gap_confidence, allowed, lambda v: 0.5 <= v < 1)
+        check_choice("on_unreachable", self.on_unreachable, _ON_UNREACHABLE)
+        if self.gap_metric is not None and not isinstance(self.gap_metric, str):
+            raise TypeError(f"gap_metric={self.gap_metric!r} must be None or a metric's name")
+
+
+class MeasuredRows(NamedTuple):
+    """Rows that a gap is measured on, as metrics take them."""
+
+    y: NDArray[np.float64]
+    sensitive_features: NDArray[Any]
+    sample_weight: NDArray[np.float64] | None
+
+
+class HeldOut(NamedTuple):
+    """Fits at any weight with the rows that each is measured on, and these rows one fit after the other."""
+
+    fits: list[tuple[PreparedFit, Any]]
+    rows: MeasuredRows
+
+    def score(self, weight: float) -> NDArray[np.float64]:
+        """Return the scores of all held-out rows at a weight."""
+        return np.concatenate([score_rows(prepared.fit(weight), X) for prepared, X in self.fits])
+
+
+def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared: PreparedFit) -> WeightSearch:
+    """Search the smallest weight whose gap on held-out rows keeps the target; warn or raise if there is none.
+
+    Parameters
+    ----------
+    estimator : FairLGBMModel
+        With all parameters; it is not changed.
+    target : GapTarget
+    given : FitArguments
+        What ``fit`` was given.
+    prepared : PreparedFit
+        The same, read and checked.
+    """
+    settings = estimator._settings()
+    assert target.max_gap is not None
+    if settings.fairness_weight == 0:
+        raise ValueError(
+            f"fairness_weight=0 trains the plain model, but max_gap={target.max_gap!r} needs a positive weight to "
+            "start from; leave fairness_weight at its default"
+        )
+    if given.init_score is not None:
+        raise ValueError("init_score is not available with max_gap: predictions do not contain it; use init_model")
+    classification = prepared.train_rows.target.classes is not None
+    metric = find_gap("gap_metric", target.gap_metric, fairness=settings.fairness, classification=classification)
+    if isinstance(target.gap_cv, str):
+        held_out = _use_evaluation_set(target.gap_cv, given, prepared)
+    else:
+        held_out = _cross_validate(estimator, target.gap_cv, given, prepared)
+    threshold = settings.decision_threshold if classification else None
+
+    def measure(weight: float) -> SearchStep:
+        interval = bootstrap_interval(
+            metric,
+            held_out.rows.y,
+            held_out.score(weight),
+            sensitive_features=held_out.rows.sensitive_features,
+            sample_weight=held_out.rows.sample_weight,
+            threshold=threshold,
+            confidence=0.95 if target.gap_confidence is None else target.gap_confidence,
+            n_resamples=_N_RESAMPLES,
+        )
+        return SearchStep(weight, interval.value, interval.low, interval.high)
+
+    bounded = target.gap_confidence is not None
+    found = search_weight(measure, target.max_gap, start=settings.fairness_weight, bounded=bounded)
+    if not found.reached:
+        _tell_unreachable(target, metric, found)
+    return found
+
+
+def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: PreparedFit) -> HeldOut:
+    train = prepared.train_rows
+    assert train.groups is not None
+    folds = split_rows(
+        cv,
+        train.target.values,
+        train.groups.codes,
+        classification=train.target.classes is not None,
+        seed=int(read_number(prepared.params, "seed", 0)),
+        name="gap_cv",
+    )
+    inner = clone(estimator).set_params(max_gap=None)
+    fits = []
+    for fold in folds:
+        part = _take(given, train, fold.train)
+        one = clone(inner)
+        fit = one._prepare(part, one._settings(), one._read_request(part))
+        fits.append((fit.construct(), take_rows(train.X, fold.test)))
+    return HeldOut(fits, _measured(train, np.concatenate([fold.test for fold in folds])))
+
+
+def _use_evaluation_set(name: str, given: FitArguments, prepared: PreparedFit) -> HeldOut:
+    if name != EVAL_SET:
+        raise ValueError(f"gap_cv={name!r} is unknown; allowed are {EVAL_SET!r}, a number of folds and a splitter")
+    rows = prepared.evaluations[0].rows if prepared.evaluations else None
+    if rows is None or rows.groups is None or rows is prepared.train_rows:
+        raise ValueError(
+            f"gap_cv={EVAL_SET!r} measures the gap on the first evaluation set; give eval_X, eval_y and "
+            "eval_sensitive_features, other rows than those of X"
+        )
+    return HeldOut([(prepared, rows.X)], _measured(rows, np.arange(len(rows.target.values))))
+
+
+def _take(given: FitArguments, train: Rows, rows: NDArray[np.intp]) -> FitArguments:
+    """Return the arguments of a fit on some of the rows; the training set as evaluation set goes along."""
+    X, codes = take_rows(train.X, rows), train.target.values[rows]
+    assert train.groups is not None
+    y = codes if train.target.classes is None else np.asarray(train.target.classes)[codes.astype(np.intp)]
+    return given._replace(
+        X=X,
+        y=y,
+        sample_weight=train.distribution_weight[rows] if len(train.distribution_weight) else None,
+        sensitive_features=_labels(train.groups)[rows],
+        evaluations=[
+            one._replace(X=X, y=y, sensitive_features=None) if one.X is given.X and one.y is given.y else one
+            for one in given.evaluations
+        ],
+    )
+
+
+def _measured(rows: Rows, order: NDArray[np.intp]) -> MeasuredRows:
+    assert rows.groups is not None
+    weight = rows.distribution_weight
+    return MeasuredRows(
+        rows.target.values[order].astype(np.float64),
+        _labels(rows.groups)[order],
+        weight[order].astype(np.float64) if len(weight) else None,
+    )
+
+
+def _labels(groups: Groups) -> NDArray[Any]:
+    """Return each row's group, None where it is missing."""
+    labels = np.empty(len(groups.labels) + 1, dtype=object)
+    for code, label in enumerate(groups.labels):
+        labels[code] = label
+    return labels[groups.codes]
+
+
+def _tell_unreachable(target: GapTarget, metric: Metric, found: WeightSearch) -> None:
+    step = found.chosen
+    tried = max(one.fairness_weight for one in found.history)
+    bound = "" if target.gap_confidence is None else f" (upper bound {step.high:.4g})"
+    message = (
+        f"max_gap={target.max_gap:g} is not reached with weights up to {tried:g}: the smallest {metric.name} is "
+        f"{step.gap:.4g}{bound}, at fairness_weight={step.fairness_weight:.4g}; allow a larger gap, give more rows, "
+        "or raise fairness_weight, 20 times which is the largest weight tried"
+    )
+    if target.on_unreachable == "raise":
+        raise ValueError(message)
+    warnings.warn(message, UnreachableGapWarning, stacklevel=2)
