@@ -11,13 +11,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from otfairboost.cli.running import BAD_INPUT, StoppedError
 from otfairboost.extras import require
 
 if TYPE_CHECKING:
     from otfairboost.benchmark import runner
     from otfairboost.benchmark.methods import Method
-
-BAD_INPUT, INTERRUPTED = 2, 130
 
 benchmark = typer.Typer(no_args_is_help=True, help="Rerun the paper's study against the other methods, and report it.")
 
@@ -125,8 +124,7 @@ def _explaining() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        Console(stderr=True).print("stopped; what is finished is stored, the same command goes on")
-        raise typer.Exit(INTERRUPTED) from None
+        raise StoppedError("stopped; what is finished is stored, the same command goes on") from None
     except (ValueError, OSError, ImportError, RuntimeError) as error:
         if not _is_explained(error):
             raise

@@ -26,6 +26,10 @@ TRACEBACK_VARIABLE = "OTFAIRBOOST_TRACEBACK"
 _ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
+class StoppedError(Exception):
+    """The user stopped work of which something is kept; says what."""
+
+
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 2 bad input, 1 any other failure, 130 interrupted."""
     try:
@@ -33,6 +37,9 @@ def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
             result = app(arguments, standalone_mode=False)
     except typer.Exit as stop:
         return stop.exit_code
+    except StoppedError as stop:
+        messages().print(str(stop), soft_wrap=True)
+        return INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
         result = INTERRUPTED
     except _ParserError as error:
