@@ -66,8 +66,9 @@ class PaperOTFairBoost(Method):
 class OTFairBoost(Method):
     """OT-FairBoost with this package's defaults, over what its users may choose.
 
-    Besides the weight, classification searches how much the penalty looks at the decision (``focus``) and regression
-    which robust loss is trained (``objective``): results are judged by the absolute error.
+    Classification searches how much the penalty looks at the decision (``focus``). A larger focus needs less weight, by
+    about the same factor, so their product is drawn. Regression is judged by the absolute error and searches the robust
+    losses.
     """
 
     name = "otfairboost"
@@ -76,12 +77,11 @@ class OTFairBoost(Method):
     def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the weight, and what the kind of task has to choose besides."""
         if task.kind == "classification":
-            return {"fairness_weight": log_uniform(rng, 0.5, 20.0), "focus": float(rng.choice([1.0, 2.0, 4.0, 8.0]))}
-        return {
-            "fairness_weight": log_uniform(rng, 2.0, 40.0),
-            "objective": str(rng.choice(["huber", "regression_l1"])),
-            "alpha": log_uniform(rng, 0.03, 0.3),
-        }
+            focus = float(rng.choice([1.0, 2.0, 4.0, 8.0]))
+            return {"fairness_weight": log_uniform(rng, 0.5, 16.0) / focus, "focus": focus}
+        objective = str(rng.choice(["huber", "regression_l1"]))
+        width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
+        return {"fairness_weight": log_uniform(rng, 0.5, 40.0), "objective": objective, **width}
 
     def default(self, task: Task) -> Parameters:
         """Return the task's weight."""
