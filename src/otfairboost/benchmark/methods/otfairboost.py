@@ -78,10 +78,10 @@ class OTFairBoost(Method):
         """Draw the weight, and what the kind of task has to choose besides."""
         if task.kind == "classification":
             focus = float(rng.choice([1.0, 2.0, 4.0, 8.0]))
-            return {"fairness_weight": log_uniform(rng, 0.5, 16.0) / focus, "focus": focus}
+            return {"fairness_weight": log_uniform(rng, 2.0, 20.0) / focus, "focus": focus}
         objective = str(rng.choice(["huber", "regression_l1"]))
         width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
-        return {"fairness_weight": log_uniform(rng, 0.5, 40.0), "objective": objective, **width}
+        return {"fairness_weight": log_uniform(rng, 1.5, 30.0), "objective": objective, **width}
 
     def default(self, task: Task) -> Parameters:
         """Return the task's weight."""
