@@ -86,7 +86,9 @@ def _read_columns(features: Any, name: str) -> list[tuple[NDArray[Any], NDArray[
         raise ValueError(f"{name} is None; it needs one value per row")
     if type(features).__module__.startswith("pyarrow") and hasattr(features, "null_count"):
         features = features.to_pandas() if not hasattr(features, "to_pylist") else features.to_pylist()
-    native = nw.from_native(features, eager_only=True, allow_series=True, pass_through=True)
+    native: Any = features
+    if not isinstance(features, np.ndarray):  # which narwhals would take long to see
+        native = nw.from_native(features, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         if native.shape[1] == 0:
             raise ValueError(f"{name} has no columns")
