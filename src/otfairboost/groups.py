@@ -33,6 +33,13 @@ class Groups(NamedTuple):
         """Return the number of rows of each group."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels)).astype(np.int64)
 
+    def decode(self) -> NDArray[Any]:
+        """Return the label of each row, None where it is missing."""
+        labels = np.empty(len(self.labels) + 1, dtype=object)
+        for code, label in enumerate(self.labels):
+            labels[code] = label
+        return labels[self.codes]
+
 
 def encode_groups(
     sensitive_features: Any,

@@ -101,7 +101,7 @@ def test_without_confidence_the_gap_itself_counts(classifier):
 
 @pytest.mark.parametrize("gap_metric", [None, "kolmogorov_smirnov", "wasserstein_distance"])
 def test_a_regressor_keeps_distances(gap_metric):
-    target = 0.6 if gap_metric == "wasserstein_distance" else 0.2
+    target = 0.6 if gap_metric == "wasserstein_distance" else 0.12
     model = fit(FairLGBMRegressor(**FAST, max_gap=target, gap_metric=gap_metric, gap_cv=FOLDS), WAGES)
     assert 0.9 * target <= model.gap_interval_[1] <= target
     scores = predict_held_out(model, WAGES, model.fairness_weight_)

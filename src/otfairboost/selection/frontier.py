@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,7 @@ def _read_weights(weights: Any) -> list[float]:
 
 def _make_frame(columns: dict[str, NDArray[Any]]) -> Any:
     try:
-        from pandas import DataFrame
+        pandas = import_module("pandas")
     except ImportError:
         return columns
-    return DataFrame(columns)
+    return pandas.DataFrame(columns)
