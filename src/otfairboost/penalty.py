@@ -23,7 +23,7 @@ from otfairboost.scores import ScoreMap, slope_at
 from otfairboost.threads import RowChunks
 from otfairboost.transport import exact, histogram, kernels
 from otfairboost.transport.exact import Ties, row_images, transport_image
-from otfairboost.transport.histogram import ScoreBinner, read_cell, read_rests, slopes_of
+from otfairboost.transport.histogram import Histogram, ScoreBinner, draw_lines, read_cells, read_rests
 from otfairboost.transport.kde import smoothed_image
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
 
@@ -34,6 +34,13 @@ GroupWeighting = Literal["equal", "size"]
 TransportName = Literal["histogram", "exact", "kde"]
 GROUP_WEIGHTINGS: tuple[str, ...] = ("equal", "size")
 TRANSPORTS: tuple[str, ...] = ("histogram", "exact", "kde")
+
+TABLE_ENTRY = np.dtype(
+    [("centre", "f8"), ("target", "f8"), ("slope", "f4"), ("reach", "f4"), ("curvature", "f4"), ("", "f4")]
+)
+"""What a table says of the rows of a cell and bin: the line they follow, and the slope that a step reckons with."""
+
+_LARGEST = {name: np.finfo(TABLE_ENTRY[name]).max for name in ("centre", "target", "slope", "reach", "curvature")}
 
 TINY_GROUP = 30
 """Groups with fewer rows than this are compared, but a warning says so."""
@@ -192,8 +199,11 @@ class Penalty:
         image = partial(smoothed_image, bandwidth=bandwidth) if transport == "kde" else transport_image
         self.n_bins = n_bins
         self._transport = Transport(image, (exact if transport == "exact" else histogram).extend_image)
-        self._binner = ScoreBinner(plan.cell, plan.weight, plan.n_cells, score_map.make_grid, n_bins, reduce)
-        self._table = np.empty((plan.n_cells, 0, 4))
+        self._binner = ScoreBinner(
+            plan.cell, plan.weight, plan.n_cells, score_map.make_grid, n_bins, reduce,
+            same_bounds=any(needs_rests(multi_group, len(comparison.cells)) for comparison in plan.comparisons),
+        )  # fmt: skip
+        self._table = np.empty((plan.n_cells, 0), TABLE_ENTRY)
         self._strength = np.zeros(plan.n_cells)
 
     def value(self, score: Float, chunks: RowChunks) -> float:
@@ -201,8 +211,8 @@ class Penalty:
         if self.transport == "exact":
             measured = [(comparison, stratum) for comparison, stratum, *_ in self._exact_strata(score)]
         else:
-            total = self._binner.bin(score, chunks)
-            measured = [(comparison, self._read_stratum(comparison, total)) for comparison in self.plan.comparisons]
+            binned = self._binner.bin(score, chunks)
+            measured = [(comparison, self._read_stratum(comparison, binned)) for comparison in self.plan.comparisons]
         return sum(comparison.share * distance(self.multi_group, stratum) for comparison, stratum in measured)
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
@@ -215,32 +225,31 @@ class Penalty:
         """Return where the penalty pulls each row's score; rows that are not compared stay."""
         return score - self.prepare(score, chunks).gaps()
 
-    def _read_stratum(self, comparison: Comparison, total: Float) -> GroupMeasures:
-        cells = total[list(comparison.cells)]
-        groups = [read_cell(cell) for cell in cells]
-        rests = read_rests(cells) if needs_rests(self.multi_group, len(cells)) else []
-        return GroupMeasures(groups, rests, comparison.weights, comparison.shares)
+    def _read_stratum(self, comparison: Comparison, histogram: Histogram) -> GroupMeasures:
+        cells = Histogram(*(part[list(comparison.cells)] for part in histogram))
+        rests = read_rests(cells) if needs_rests(self.multi_group, len(comparison.cells)) else []
+        return GroupMeasures(read_cells(cells), rests, comparison.weights, comparison.shares)
 
-    def _write_table(self, comparison: Comparison, total: Float, table: Float) -> None:
-        stratum = self._read_stratum(comparison, total)
+    def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
+        histogram = self._binner.bin(score, chunks)
+        n_bins = histogram.sums.shape[1]
+        if self._table.shape[1] < n_bins:
+            self._table = np.empty((self.plan.n_cells, n_bins), TABLE_ENTRY)
+        table = self._table[:, :n_bins]
+        strata = self.plan.comparisons
+        chunks.run_tasks(len(strata), lambda index: self._write_table(strata[index], histogram, table))
+        return TableDerivatives(self, score, self._strength, self._binner.bins, table)
+
+    def _write_table(self, comparison: Comparison, histogram: Histogram, table: Array) -> None:
+        stratum = self._read_stratum(comparison, histogram)
         for cell, group, pull in zip(
             comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
         ):
-            entry = table[cell]
-            entry[:, kernels.CENTRE] = group.atoms
-            entry[:, kernels.GAP] = group.atoms - pull.target
-            entry[:, kernels.STRETCH] = 1.0 - slopes_of(group, pull.target)
-            entry[:, kernels.CURVATURE] = self.score_map.curvature(group.atoms, pull.target)
+            lines = draw_lines(group, pull.target)
+            for name, column in lines._asdict().items():
+                table[cell][name] = np.clip(column, -_LARGEST[name], _LARGEST[name])
+            table[cell]["curvature"] = self.score_map.curvature(lines.centre, lines.target)
             self._strength[cell] = comparison.share * pull.strength
-
-    def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
-        total = self._binner.bin(score, chunks)
-        if self._table.shape[1] < total.shape[1]:
-            self._table = np.empty((*total.shape[:2], 4))
-        table = self._table[:, : total.shape[1]]
-        strata = self.plan.comparisons
-        chunks.run_tasks(len(strata), lambda index: self._write_table(strata[index], total, table))
-        return TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
     def _exact_strata(
         self, score: Float
@@ -322,14 +331,15 @@ class RowDerivatives(ABC):
 class TableDerivatives(RowDerivatives):
     """Reads targets from a table of bins."""
 
-    def __init__(self, penalty: Penalty, score: Float, strength: Float, bins: NDArray[np.uint16], table: Float) -> None:
+    def __init__(self, penalty: Penalty, score: Float, strength: Float, bins: NDArray[np.uint16], table: Array) -> None:
         super().__init__(penalty, score, strength)
         self._bins, self._table = bins, table
 
     def gaps(self) -> Float:
         """Return each row's score less its target; 0 for rows that are not compared."""
         entry = self._table[self._cell, self._bins]
-        gaps = (self._score - entry[:, kernels.CENTRE]) * entry[:, kernels.STRETCH] + entry[:, kernels.GAP]
+        rise = np.clip((self._score - entry["centre"]) * entry["slope"], -entry["reach"], entry["reach"])
+        gaps = self._score - entry["target"] - rise
         return np.where(self._cell >= 0, gaps, 0.0)
 
     def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
@@ -371,12 +381,12 @@ def _add_from_table(
         c = cell[i]
         if c >= 0:
             u = score[i]
-            b = bins[i]
-            gap = (u - table[c, b, kernels.CENTRE]) * table[c, b, kernels.STRETCH] + table[c, b, kernels.GAP]
+            entry = table[c, bins[i]]
+            gap = u - entry.target - kernels.along(u - entry.centre, entry.slope, entry.reach)
             slope = slope_at(u, kind, steepness)
             pull = strength[c] * (weight[i] if weighted else 1.0) * slope
             grad[i] += pull * gap
-            hess[i] += pull if paper else pull * factor * max(slope, table[c, b, kernels.CURVATURE])
+            hess[i] += pull if paper else pull * factor * max(slope, entry.curvature)
 
 
 @njit(nogil=True, cache=True)

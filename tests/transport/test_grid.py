@@ -15,9 +15,9 @@ def alone(array):
 
 def bins_of(score, grid):
     """Each score's bin on the grid."""
-    bins, moments = np.empty(len(score), np.uint16), np.empty((grid.n_bins, 2))
-    kernels.find_bins(score, *grid, bins, moments)
-    assert (moments[:, 0] == np.bincount(bins, minlength=grid.n_bins)).all()
+    bins, moments = np.empty(len(score), np.uint16), np.empty((1, grid.n_bins, 2))
+    kernels.find_bins(score, np.zeros(len(score), np.int16), *grid, bins, moments)
+    assert (moments[0, :, 0] == np.bincount(bins, minlength=grid.n_bins)).all()
     return bins.astype(int)
 
 

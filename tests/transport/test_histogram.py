@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from oracles import rational_map
 from otfairboost.criteria import Strata
@@ -10,9 +10,10 @@ from otfairboost.groups import Groups
 from otfairboost.penalty import Penalty, plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks
-from otfairboost.transport import measure_sample, transport_image, transport_map
+from otfairboost.transport import transport_image, transport_map
 from otfairboost.transport.grid import default_bins, robust_grid
-from otfairboost.transport.histogram import ScoreBinner, extend_image, read_cell, read_rests, slopes_of
+from otfairboost.transport.histogram import Histogram, ScoreBinner, draw_lines, extend_image, read_cells, read_rests
+from otfairboost.transport.measure import Measure
 from workers import run_workers
 
 PROBABILITY = ScoreMap(LOGISTIC, 1.0, 0.0)
@@ -68,25 +69,40 @@ def test_error_on_smooth_densities_at_default_bins(first, second, score_map):
     assert relative_error(quantiles(first, 110_000), quantiles(second, 90_000), score_map).max() <= 1e-3
 
 
-@pytest.mark.xfail(reason="close rows of a bin whose exact images are far apart get the mean of these")
 def test_error_on_random_samples_at_default_bins():
-    """The same on random samples, whose exact map jumps in the tails: the first of these five is within, the rest not.
+    """The same on random samples, whose exact map jumps in the tails.
 
-    Up to 2e-5 of the rows miss it, by as much as 1.2e-2 of the range.
+    There a few rows (2 in a million at most) that share a bin with two others, and whose exact images are far apart,
+    may err by more, in these ten samples by up to 2e-3 of the range.
     """
     errors = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        errors.append(relative_error(rng.normal(0, 1, 110_000), rng.normal(1, 2, 90_000), IDENTITY_SCORE).max())
-    assert max(errors) <= 1e-3, errors
+        errors.append(relative_error(rng.normal(0, 1, 110_000), rng.normal(1, 2, 90_000), IDENTITY_SCORE))
+        first, second = special.expit(rng.normal(-2, 1.5, 110_000)), special.expit(rng.normal(0, 1, 90_000))
+        errors.append(relative_error(first, second, PROBABILITY))
+    errors = np.concatenate(errors)
+    assert np.count_nonzero(errors > 1e-3) <= 2e-6 * len(errors)
+    assert errors.max() <= 2e-3
+
+
+@pytest.mark.filterwarnings("ignore:.*groups of fewer than")
+@pytest.mark.parametrize("apart", [1e-7, 1e-4])
+def test_two_rows_alone_in_a_bin_get_their_exact_images(apart):
+    """However close they are and however far apart these images."""
+    x = np.array([0.1, 0.5, 0.5 + apart, 0.9])
+    y = np.array([0.05, 0.2, 0.8, 0.95])
+    to_y, to_x = binned_map(x, y, PROBABILITY, n_bins=64)
+    np.testing.assert_allclose(to_y, y, atol=1e-7)
+    np.testing.assert_allclose(to_x, x, atol=1e-7)
 
 
 @pytest.mark.parametrize(("first", "second", "score_map"), SMOOTH)
 def test_images_of_random_samples_are_as_the_exact_ones_nearby(first, second, score_map):
     """What does hold on any sample: a row lands within the exact images of its bin and the two next to it.
 
-    A bin's image is the mean of its rows' exact ones, and a row is moved from there along the line through the
-    neighbouring bins, by less than these are apart. The target's own bins add less than 1e-3 of the range.
+    A bin's image is the mean of its rows' exact ones, and a row is moved from there along the line through the bin's
+    atoms, by less than their images are apart. The target's own bins add less than 1e-3 of the range.
     """
     rng = np.random.default_rng(0)
     x, y = (np.sort(d.rvs(n, random_state=rng)) for d, n in ((first, 110_000), (second, 90_000)))
@@ -121,11 +137,11 @@ def test_rows_of_a_shared_bin_keep_their_mean_image():
     rng = np.random.default_rng(2)
     x, y = rng.random(500), rng.choice(np.arange(16) / 16 + 0.01, 400)
     to_y, _ = binned_map(x, y, PROBABILITY, n_bins=1024)
-    assert np.mean(to_y) == pytest.approx(np.mean(y), abs=1e-12)
+    assert np.mean(to_y) == pytest.approx(np.mean(y), abs=1e-6)
     exact = transport_map(x, y)
     cells = (x * 128).astype(int)  # of the grid: bins do not cross them
     for cell in np.unique(cells):
-        assert to_y[cells == cell].mean() == pytest.approx(exact[cells == cell].mean(), abs=1e-10)
+        assert to_y[cells == cell].mean() == pytest.approx(exact[cells == cell].mean(), abs=1e-6)
 
 
 def test_rows_of_a_shared_bin_are_moved_along_the_line_through_it():
@@ -152,7 +168,8 @@ def test_outliers_do_not_spoil_the_map_of_the_bulk():
     assert with_outliers <= 1.2 * bulk_error(x, y)
 
 
-def test_histograms_of_parts_add_up():
+@pytest.mark.parametrize("same_bounds", [True, False])
+def test_histograms_of_parts_add_up(same_bounds):
     """What workers sum is what one machine would have counted, and gives the same map."""
     rng = np.random.default_rng(4)
     n = 6000
@@ -161,18 +178,22 @@ def test_histograms_of_parts_add_up():
     parts = np.array_split(rng.permutation(n), 4)
 
     def count(rows, reduce):
-        binner = ScoreBinner(cell[rows], weight[rows], 3, PROBABILITY.make_grid, 1024, reduce)
+        binner = ScoreBinner(cell[rows], weight[rows], 3, PROBABILITY.make_grid, 1024, reduce, same_bounds=same_bounds)
         return binner.bin(score[rows], RowChunks(len(rows))), binner.bins.copy()
 
     whole, bins = count(np.arange(n), lambda array: array)
-    np.testing.assert_allclose(whole[..., 0].sum(axis=1), np.bincount(cell[cell >= 0], weight[cell >= 0]), rtol=1e-12)
+    np.testing.assert_allclose(
+        whole.sums[..., 0].sum(axis=1), np.bincount(cell[cell >= 0], weight[cell >= 0]), rtol=1e-12
+    )
     for part, (summed, part_bins) in zip(
         parts, run_workers(4, lambda worker, reduce: count(parts[worker], reduce)), strict=True
     ):
-        np.testing.assert_allclose(summed, whole, rtol=1e-12)
-        assert (part_bins == bins[part]).all()
+        np.testing.assert_allclose(summed.sums, whole.sums, rtol=1e-12, atol=1e-17)
+        np.testing.assert_allclose(summed.middle, whole.middle, rtol=1e-12)
+        assert (part_bins == bins[part])[cell[part] >= 0].all()
+        measures = [read_cells(whole), read_cells(summed)]
         for one, other in ((0, 1), (1, 2), (2, 0)):
-            images = [transport_image(read_cell(total[one]), read_cell(total[other])) for total in (whole, summed)]
+            images = [transport_image(cells[one], cells[other]) for cells in measures]
             np.testing.assert_allclose(images[1], images[0], atol=1e-12)
 
 
@@ -181,13 +202,19 @@ def test_rests_are_the_other_cells_together(n_cells):
     """With no dust in bins that only the cell itself fills: these have mass 0, not a rounding error."""
     rng = np.random.default_rng(5)
     mass = rng.exponential(size=(n_cells, 40)) * rng.integers(0, 2, (n_cells, 40))
-    cells = np.stack([mass, mass * rng.random((n_cells, 40))], axis=-1)
-    for g, rest in enumerate(read_rests(cells)):
-        others = np.delete(cells, g, axis=0).sum(axis=0)
-        np.testing.assert_allclose(rest.mass, others[:, 0] / others[:, 0].sum(), rtol=1e-12)
-        assert (rest.mass[others[:, 0] == 0] == 0).all()
-        filled = others[:, 0] > 0
-        np.testing.assert_allclose(rest.atoms[filled], others[filled, 1] / others[filled, 0], rtol=1e-12)
+    mean, variance = rng.random((n_cells, 40)), 0.01 * rng.random((n_cells, 40))
+    sums = np.stack([mass, mass * mean, mass * (variance + (mean - 0.5) ** 2)], axis=-1)
+    for g, rest in enumerate(read_rests(Histogram(sums, np.full((n_cells, 20), 0.5)))):
+        m = np.delete(mass, g, axis=0)
+        filled = m.sum(axis=0) > 0
+        np.testing.assert_allclose(rest.mass.reshape(40, 2), np.repeat(m.sum(axis=0), 2).reshape(40, 2) / m.sum() / 2)
+        assert (rest.mass.reshape(40, 2)[~filled] == 0).all()
+        means, variances = np.delete(mean, g, axis=0)[:, filled], np.delete(variance, g, axis=0)[:, filled]
+        expected = np.average(means, axis=0, weights=m[:, filled])
+        pairs = rest.atoms.reshape(40, 2)[filled]
+        np.testing.assert_allclose(pairs.mean(axis=1), expected, rtol=1e-12)
+        spread = np.average(variances + (means - expected) ** 2, axis=0, weights=m[:, filled])
+        np.testing.assert_allclose(pairs.var(axis=1), spread, rtol=1e-9)
 
 
 def test_two_values_in_one_bin_of_the_grid_get_a_bin_each():
@@ -197,26 +224,38 @@ def test_two_values_in_one_bin_of_the_grid_get_a_bin_each():
     assert (np.diff(bins) >= 0).all()
 
 
-def test_a_cell_holds_the_bins_masses_and_means():
-    histogram = np.array([[0.0, 0.0], [2.0, 0.5], [0.0, 0.0], [6.0, 4.5]])
-    measure = read_cell(histogram)
-    assert measure.mass.tolist() == [0.0, 0.25, 0.0, 0.75]
-    assert measure.atoms[[1, 3]].tolist() == [0.25, 0.75]
+def test_a_cell_has_two_atoms_a_bin_of_its_mean_and_variance():
+    sums = np.array([[0.0, 0.0, 0.0], [2.0, 0.5, 0.125], [0.0, 0.0, 0.0], [6.0, 4.5, 0.435]])
+    (measure,) = read_cells(Histogram(sums[None], np.array([[0.0, 0.5]])))
+    np.testing.assert_allclose(measure.mass, [0, 0, 0.125, 0.125, 0, 0, 0.375, 0.375])
+    np.testing.assert_allclose(measure.atoms[2:4], [0.25, 0.25])  # its second moment is that of one value
+    np.testing.assert_allclose(measure.atoms[6:], [0.65, 0.85])
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e-9, 123456.789, 1e200])
+def test_equal_scores_have_no_spread_but_their_rounding(value):
+    binner = ScoreBinner(np.zeros(10_001, np.int16), UNWEIGHTED, 1, robust_grid, 64)
+    score = np.append(np.full(10_000, value), 1.001 * value)
+    (measure,) = read_cells(binner.bin(score, RowChunks(10_001)))
+    filled = measure.mass > 0
+    assert np.abs(np.diff(measure.atoms[filled].reshape(-1, 2))).max() <= 1e-9 * value
 
 
 def test_rows_of_no_cell_count_nowhere_and_buffers_are_used_again():
     binner = ScoreBinner(np.array([0, -1, 0], np.int16), UNWEIGHTED, 1, robust_grid, 64)
     for score in ([0.1, 0.2, 0.9], [5.0, 5.0, 5.0], [1e9, 0.0, -3.0], [0.1, 0.2, 0.9]):
         histogram = binner.bin(np.array(score), RowChunks(3))
-        assert histogram[..., 0].sum() == 2.0
-        assert histogram[..., 1].sum() == pytest.approx(score[0] + score[2])
+        assert histogram.sums[..., 0].sum() == 2.0
+        assert histogram.sums[..., 1].sum() == pytest.approx(score[0] + score[2])
 
 
-def test_slopes_are_those_of_lines_through_neighbouring_atoms():
-    measure = measure_sample([0.0, 1.0, 3.0, 4.0]).measure
-    np.testing.assert_allclose(slopes_of(measure, np.array([0.0, 2.0, 3.0, 9.0])), [0, 1, 7 / 3, 0])
-    carried = extend_image(measure, np.array([0.0, 2.0, 3.0, 9.0]))(measure._replace(atoms=measure.atoms + 0.3))
-    np.testing.assert_allclose(carried, [0, 2.3, 3.7, 9])
+def test_a_map_follows_the_line_through_a_bins_atoms_and_no_further_than_it_rises():
+    measure = Measure(np.array([0.0, 1.0, 3.0, 3.0]), np.full(4, 0.25))
+    image = np.array([0.0, 2.0, 3.0, 9.0])
+    lines = draw_lines(measure, image)
+    assert [column.tolist() for column in lines] == [[0.5, 3.0], [1.0, 6.0], [2.0, 0.0], [2.0, 6.0]]
+    carried = extend_image(measure, image)(Measure(np.array([0.25, 7.0, 3.0, 3.1]), measure.mass))
+    np.testing.assert_allclose(carried, [0.5, 3.0, 6.0, 6.0])
 
 
 @pytest.mark.parametrize("score_map", [PROBABILITY, IDENTITY_SCORE])

@@ -87,7 +87,10 @@ def _divide(
     chunks: RowChunks,
     reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> Grid:
-    """Divide cells into bins: one where there are no rows; of the others, half evenly and half by number of rows."""
+    """Divide cells into bins: one where there are no rows; of the others some evenly, some by number of rows.
+
+    Cells of few rows, where images are far apart, get more than their share of these.
+    """
     n_cells = max(1, n_bins // _BINS_PER_CELL)
     partial = np.zeros((len(chunks), n_cells), np.int32)
 
@@ -96,9 +99,11 @@ def _divide(
 
     chunks.run(work)
     counts = reduce(partial.sum(axis=0, dtype=np.float64))
-    occupied = counts > 0
-    spare = 0.5 * (n_bins - n_cells)
-    bins = 1 + (spare * (occupied / max(1, occupied.sum()) + counts / max(1.0, counts.sum()))).astype(np.int32)
+    share = sum(
+        part * measure / max(1.0, measure.sum())
+        for part, measure in ((0.4, counts > 0), (0.4, np.minimum(counts, 32.0)), (0.2, counts))
+    )
+    bins = 1 + ((n_bins - n_cells) * share).astype(np.int32)
     starts = np.zeros(n_cells + 1, np.int32)
     np.cumsum(bins, out=starts[1:])
     return Grid(kind, origin, scale, starts)

@@ -1,12 +1,15 @@
 r"""Transport between binned measures: bin, sum, transport, look up.
 
-A histogram holds, per cell (a group within a stratum) and bin, the mass and the mass times the score. It can be
-summed over workers. The bins' mean scores are the atoms of a measure, and transport between such measures is exact. A
-row's image is read off a line through its bin's atom: rows of equal score that share a bin with no others get their
-exact image, and elsewhere the error is about what the exact map varies within the bin.
+A histogram holds, per cell (a group within a stratum) and bin, the mass and the first two moments of the scores. It can
+be summed over workers. A bin becomes two atoms of half its mass, with the mean and the variance of its scores, and
+transport between such measures is exact. A row's image is read off the line through its bin's two atoms and their
+images. Rows of equal score that share a bin with no others therefore get their exact image, as do two different rows
+of one group alone in a bin, however far apart these images are; elsewhere the error is a part of what the exact map
+varies within the bin.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +22,43 @@ from otfairboost.transport.measure import Measure
 Float = NDArray[np.float64]
 
 
+class Histogram(NamedTuple):
+    """Sums over the rows of each cell and bin.
+
+    Attributes
+    ----------
+    sums : array of shape (n_cells, n_bins, 3)
+        Mass, mass times score, mass times squared distance of the score from the middle.
+    middle : array of shape (n_cells, n_bins / 2)
+        What each pair of bins was parted at.
+    """
+
+    sums: Float
+    middle: Float
+
+
+class BinLines(NamedTuple):
+    """A map on a histogram's bins: in each a line, which rows follow up to its reach to either side of its middle.
+
+    Attributes
+    ----------
+    centre, target, slope, reach : arrays of shape (n_bins,)
+    """
+
+    centre: Float
+    target: Float
+    slope: Float
+    reach: Float
+
+
 class ScoreBinner:
     """Sorts the scores of a fixed set of rows into bins, again and again.
 
     A grid made for the scores gives half of the bins. Each of these is halved at the mean of its scores, so that two
     values that fall into the same bin of the grid still get one each.
+
+    The mean is that of the cell's own scores, or of all: only then do cells that share a bin have the same bounds
+    there, and can be added up.
 
     Parameters
     ----------
@@ -37,11 +72,13 @@ class ScoreBinner:
         About how many bins to use.
     reduce : callable
         Sums an array over workers.
+    same_bounds : bool
+        Whether all cells have the same bounds.
 
     Attributes
     ----------
     bins : uint16 array of shape (n_rows,)
-        Each row's bin after :meth:`bin`.
+        Each row's bin after :meth:`bin`; of rows that count nowhere it means nothing.
     """
 
     def __init__(
@@ -52,6 +89,8 @@ class ScoreBinner:
         make_grid: MakeGrid,
         n_bins: int,
         reduce: Callable[[Float], Float] = lambda array: array,
+        *,
+        same_bounds: bool = True,
     ) -> None:
         self.bins = np.empty(len(cell), np.uint16)
         self._cell = cell
@@ -60,22 +99,24 @@ class ScoreBinner:
         self._make_grid = make_grid
         self._n_bins = n_bins
         self._reduce = reduce
-        self._moments = np.empty((0, 0, 2))
-        self._partial = np.empty((0, n_cells, 0, 2))
+        self._n_bounds = 1 if same_bounds else n_cells
+        self._moments = np.empty((0, self._n_bounds, 0, 2))
+        self._partial = np.empty((0, n_cells, 0, 3))
 
-    def bin(self, score: Float, chunks: RowChunks) -> Float:
-        """Return the histogram of shape (n_cells, n_bins, 2): mass, and mass times score."""
+    def bin(self, score: Float, chunks: RowChunks) -> Histogram:
+        """Return the histogram of these scores."""
         grid = self._make_grid(score, self._n_bins // 2, chunks, self._reduce)
         if len(self._partial) != len(chunks) or self._partial.shape[2] < 2 * grid.n_bins:
-            self._moments = np.empty((len(chunks), grid.n_bins, 2))
-            self._partial = np.empty((len(chunks), self._n_cells, 2 * grid.n_bins, 2))
-        moments, partial = self._moments[:, : grid.n_bins], self._partial[:, :, : 2 * grid.n_bins]
+            self._moments = np.empty((len(chunks), self._n_bounds, grid.n_bins, 2))
+            self._partial = np.empty((len(chunks), self._n_cells, 2 * grid.n_bins, 3))
+        moments, partial = self._moments[:, :, : grid.n_bins], self._partial[:, :, : 2 * grid.n_bins]
 
         def find(index: int, start: int, stop: int) -> None:
-            kernels.find_bins(score[start:stop], *grid, self.bins[start:stop], moments[index])
+            r = slice(start, stop)
+            kernels.find_bins(score[r], self._cell[r], *grid, self.bins[r], moments[index])
 
         chunks.run(find)
-        rows, total = self._reduce(moments.sum(axis=0)).T
+        rows, total = np.moveaxis(self._reduce(moments.sum(axis=0)), 2, 0)
         middle = total / np.maximum(rows, 1.0)
 
         def fill(index: int, start: int, stop: int) -> None:
@@ -83,14 +124,15 @@ class ScoreBinner:
             kernels.fill_histogram(score[r], self._cell[r], self._weight[r], middle, self.bins[r], partial[index])
 
         chunks.run(fill)
-        return self._reduce(partial.sum(axis=0))
+        return Histogram(self._reduce(partial.sum(axis=0)), np.broadcast_to(middle, (self._n_cells, grid.n_bins)))
 
 
-def read_rests(cells: Float) -> list[Measure]:
-    """Return, for each of several cells of shape (n_bins, 2), the measure of all the others together.
+def read_rests(histogram: Histogram) -> list[Measure]:
+    """Return, for each of several cells of the same bounds, the measure of all the others together.
 
     Summed from both ends: subtracting a cell from the total would leave dust in empty bins.
     """
+    cells = histogram.sums
     others = np.zeros_like(cells)
     total = np.zeros_like(cells[0])
     for others_of, cell in zip(others, cells, strict=True):
@@ -100,24 +142,33 @@ def read_rests(cells: Float) -> list[Measure]:
     for others_of, cell in zip(others[::-1], cells[::-1], strict=True):
         others_of += total
         total += cell
-    return [read_cell(rest) for rest in others]
+    return read_cells(Histogram(others, histogram.middle))
 
 
-def read_cell(histogram: Float) -> Measure:
-    """Return the measure of one cell, with an atom (possibly of mass 0) per bin."""
-    atoms, mass = np.empty(len(histogram)), np.empty(len(histogram))
-    kernels.read_histogram(histogram, atoms, mass)
-    return Measure(atoms, mass)
+def read_cells(histogram: Histogram) -> list[Measure]:
+    """Return the measure of each cell, with two atoms (possibly of mass 0) per bin."""
+    measures = []
+    for sums, middle in zip(*histogram, strict=True):
+        atoms, mass = np.empty(2 * len(sums)), np.empty(2 * len(sums))
+        kernels.read_histogram(sums, middle, atoms, mass)
+        measures.append(Measure(atoms, mass))
+    return measures
 
 
-def slopes_of(source: Measure, image: Float) -> Float:
-    """Return the slope of a map at the source's atoms."""
-    slope = np.zeros(len(image))
-    kernels.map_slopes(source.atoms, source.mass, image, slope)
-    return slope
+def draw_lines(source: Measure, image: Float) -> BinLines:
+    """Return the lines that a map, known at a cell's atoms, follows in the bins."""
+    lines = BinLines(*np.empty((4, len(image) // 2)))
+    kernels.draw_lines(source.atoms, image, *lines)
+    return lines
 
 
 def extend_image(source: Measure, image: Float) -> Callable[[Measure], Float]:
     """Return a map, known at the source's atoms, as a function of any measure on the same bins."""
-    slope = slopes_of(source, image)
-    return lambda other: image + slope * (other.atoms - source.atoms)
+    lines = draw_lines(source, image)
+
+    def carry(other: Measure) -> Float:
+        carried = np.empty(len(other.atoms))
+        kernels.follow_lines(*lines, other.atoms, carried)
+        return carried
+
+    return carry

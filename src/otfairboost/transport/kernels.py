@@ -3,6 +3,7 @@
 All are ``nogil``, so that row chunks can run on threads, and cached, so that they compile once per machine.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,6 @@ Array = NDArray[Any]
 # Grids that a score can be located on (see ``otfairboost.transport.grid``).
 UNIFORM, LOGARITHMIC = 0, 1
 N_OCTAVES = 32  # how far a logarithmic grid reaches to either side, in powers of two of its scale
-
-# What a table says of a bin's rows: for a score z, z - target = (z - CENTRE) * STRETCH + GAP.
-CENTRE, GAP, STRETCH, CURVATURE = 0, 1, 2, 3
 
 _ONE_BITS = 4607182418800017408  # the bits of 1.0 read as an integer
 _OCTAVE = 2.0**-52  # one power of two is 2^52 steps of that integer
@@ -61,20 +59,6 @@ def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
                 break
         image[i] = moment / moved
     return cost
-
-
-@njit(nogil=True, cache=True)
-def map_slopes(x: Array, p: Array, image: Array, slope: Array) -> None:
-    """Write the slope of a map at each atom: that of the line from the atom below to the one above (0 at the ends)."""
-    below = here = -1
-    for i in range(len(x)):
-        if p[i] > 0.0:
-            if here >= 0:
-                run = x[i] - x[below] if below >= 0 else 0.0
-                slope[here] = (image[i] - image[below]) / run if run > 0.0 else 0.0
-            below, here = here, i
-    if here >= 0:
-        slope[here] = 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -132,11 +116,12 @@ def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Ar
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_bins(
-    score: Array, kind: int, origin: float, scale: float, starts: Array, bins: Array, moments: Array
+    score: Array, cell: Array, kind: int, origin: float, scale: float, starts: Array, bins: Array, moments: Array
 ) -> None:  # fmt: skip
-    """Write each row's bin, and moments[bin, :] = (number of rows, sum of their scores).
+    """Write each row's bin, and moments[cell, bin, :] = (number of rows, sum of their scores).
 
-    Cell c of the grid's even cells holds the bins starts[c] to starts[c + 1] - 1.
+    Cell c of the grid's even cells holds the bins starts[c] to starts[c + 1] - 1. If moments has room for one cell
+    only, all rows count there; else rows with cell < 0 count nowhere.
     """
     # Two loops: the first one has no sums to wait for, so that rows overlap. Comparisons instead of min and max, which
     # have to care about NaN, and unsigned indices, which cannot count from the end, save a third of the time.
@@ -150,40 +135,86 @@ def find_bins(
         c = np.uint32(whole)
         bins[i] = starts[c] + np.int32((t - whole) * (starts[c + np.uint32(1)] - starts[c]))
     moments[:] = 0.0
+    together = len(moments) == 1
     for i in range(len(score)):
         b = bins[i]
-        moments[b, 0] += 1.0
-        moments[b, 1] += score[i]
+        g = 0 if together else cell[i]
+        if g >= 0:
+            moments[g, b, 0] += 1.0
+            moments[g, b, 1] += score[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def fill_histogram(score: Array, cell: Array, weight: Array, middle: Array, bins: Array, histogram: Array) -> None:
-    """Halve each bin b at middle[b] into 2b and 2b + 1, and write histogram[cell, bin, :] = (mass, mass * score).
+    """Halve each bin b at middle[cell, b] into 2b and 2b + 1, and sum up what falls into them.
 
-    Rows with cell < 0 count nowhere. weight empty: all 1.
+    histogram[cell, bin, :] = (mass, mass * score, mass * (score - middle)^2). If there are middles for one cell only,
+    they are those of all. Rows with cell < 0 count nowhere. weight empty: all 1.
     """
     weighted = len(weight) > 0
+    together = len(middle) == 1
     histogram[:] = 0.0
     for i in range(len(score)):
-        z = score[i]
-        b = bins[i]
-        b = 2 * b + (z > middle[b])
-        bins[i] = b
         g = cell[i]
         if g >= 0:
+            z = score[i]
+            b = bins[i]
+            from_middle = z - middle[0 if together else g, b]
+            b = 2 * b + (from_middle > 0.0)
+            bins[i] = b
             w = weight[i] if weighted else 1.0
             histogram[g, b, 0] += w
             histogram[g, b, 1] += w * z
+            histogram[g, b, 2] += w * from_middle * from_middle
 
 
-@njit(nogil=True, cache=True)
-def read_histogram(histogram: Array, atoms: Array, mass: Array) -> float:
-    """Write the mean score and the normalised mass of each bin of one cell; return the total mass."""
+@njit(nogil=True, cache=True, error_model="numpy")
+def read_histogram(histogram: Array, middle: Array, atoms: Array, mass: Array) -> None:
+    """Write two atoms for each bin of one cell, of half its normalised mass each, with the bin's mean and variance.
+
+    A variance that may be rounding alone, or that has overflown, is taken for 0.
+    """
     total = 0.0
     for b in range(len(histogram)):
         total += histogram[b, 0]
     for b in range(len(histogram)):
         m = histogram[b, 0]
-        mass[b] = m / total if m > 0.0 else 0.0
-        atoms[b] = histogram[b, 1] / m if m > 0.0 else 0.0
-    return total
+        mean = deviation = 0.0
+        if m > 0.0:
+            mean = histogram[b, 1] / m
+            from_middle = mean - middle[b // 2]
+            variance = histogram[b, 2] / m - from_middle * from_middle
+            if 1e-14 * from_middle * from_middle < variance < np.inf:
+                deviation = math.sqrt(variance)
+                if deviation < 1e-12 * abs(mean):
+                    deviation = 0.0
+        atoms[2 * b], atoms[2 * b + 1] = mean - deviation, mean + deviation
+        mass[2 * b] = mass[2 * b + 1] = 0.5 * m / total if m > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_lines(atoms: Array, image: Array, centre: Array, target: Array, slope: Array, reach: Array) -> None:
+    """Write the line through each bin's two atoms and their images: its middle, its slope, and how far it rises."""
+    for b in range(len(centre)):
+        run = atoms[2 * b + 1] - atoms[2 * b]
+        rise = image[2 * b + 1] - image[2 * b]
+        centre[b] = 0.5 * (atoms[2 * b] + atoms[2 * b + 1])
+        target[b] = 0.5 * (image[2 * b] + image[2 * b + 1])
+        slope[b] = rise / run if run > 0.0 else 0.0
+        reach[b] = abs(rise)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def along(distance: float, slope: float, reach: float) -> float:
+    """Return how far a line has risen at some distance from its middle; not further than its reach."""
+    rise = distance * slope
+    rise = rise if rise < reach else reach
+    return rise if rise > -reach else -reach
+
+
+@njit(nogil=True, cache=True)
+def follow_lines(centre: Array, target: Array, slope: Array, reach: Array, atoms: Array, image: Array) -> None:
+    """Write the images, read off the bins' lines, of another measure's atoms on the same bins."""
+    for i in range(len(atoms)):
+        b = i // 2
+        image[i] = target[b] + along(atoms[i] - centre[b], slope[b], reach[b])

@@ -1,0 +1,1 @@
+"""The paper's study: its tasks, every method it compares, and what it reports."""
