@@ -40,6 +40,25 @@ def adult_text(n_rows, *, test=False, seed=0):
     return "\n".join(lines) + "\n\n"
 
 
+def acs_text(n_rows):
+    """Rows with coarse codes, as in the merged file; income depends on schooling, hours and sex."""
+    random = np.random.default_rng(0)
+    schooling, hours, sex = (
+        random.integers(10, 25, n_rows),
+        random.integers(10, 60, n_rows),
+        random.integers(1, 3, n_rows),
+    )
+    columns = {
+        "AGEP": random.integers(17, 80, n_rows), "COW": random.integers(1, 9, n_rows), "SCHL": schooling,
+        "MAR": random.integers(1, 3, n_rows), "OCCP": random.integers(1, 9, n_rows) * 100,
+        "POBP": random.integers(1, 9, n_rows), "RELP": random.integers(0, 18, n_rows), "WKHP": hours, "SEX": sex,
+        "RAC1P": random.choice([1, 2, 3, 5], n_rows, p=[0.4, 0.3, 0.15, 0.15]),
+        "PINCP": (schooling / 5 + hours / 15 - sex + random.normal(size=n_rows) > 5).astype(int),
+    }  # fmt: skip
+    rows = zip(*columns.values(), strict=True)
+    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
 def communities_text(n_rows, *, n_columns=128, seed=0):
     """Two of the columns have missing values: LemasSwornFT in most rows, OtherPerCap in one."""
     random = np.random.default_rng(seed)

@@ -201,7 +201,7 @@ class Absent:
             raise ModuleNotFoundError(name + " is not installed here", name=name)
 sys.meta_path.insert(0, Absent())
 import otfairboost, otfairboost.metrics, otfairboost.cli, otfairboost.plots, otfairboost.datasets
-import otfairboost.report, otfairboost.workflow
+import otfairboost.selection, otfairboost.tuning, otfairboost.report, otfairboost.workflow
 print(json.dumps([name for name in {OPTIONAL!r} if name in sys.modules]))
 """
     assert run_python(code) == []

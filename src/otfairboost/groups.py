@@ -33,6 +33,13 @@ class Groups(NamedTuple):
         """Return the number of rows of each group."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels)).astype(np.int64)
 
+    def decode(self) -> NDArray[Any]:
+        """Return the label of each row, None where it is missing."""
+        labels = np.empty(len(self.labels) + 1, dtype=object)
+        for code, label in enumerate(self.labels):
+            labels[code] = label
+        return labels[self.codes]
+
 
 def encode_groups(
     sensitive_features: Any,
@@ -86,7 +93,9 @@ def _read_columns(features: Any, name: str) -> list[tuple[NDArray[Any], NDArray[
         raise ValueError(f"{name} is None; it needs one value per row")
     if type(features).__module__.startswith("pyarrow") and hasattr(features, "null_count"):
         features = features.to_pandas() if not hasattr(features, "to_pylist") else features.to_pylist()
-    native = nw.from_native(features, eager_only=True, allow_series=True, pass_through=True)
+    native: Any = features
+    if not isinstance(features, np.ndarray):  # which narwhals would take long to see
+        native = nw.from_native(features, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         if native.shape[1] == 0:
             raise ValueError(f"{name} has no columns")

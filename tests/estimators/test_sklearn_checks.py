@@ -35,6 +35,8 @@ GROUPED = [
     GroupedClassifier(n_jobs=1, transport="exact", multi_group="barycenter", focus=4.0),
     GroupedRegressor(n_jobs=1),
     GroupedRegressor(n_jobs=1, transport="exact", objective="huber"),
+    GroupedClassifier(n_jobs=1, max_gap=0.9, gap_cv=2),
+    GroupedRegressor(n_jobs=1, max_gap=0.9, gap_cv=2),
 ]
 
 

@@ -93,3 +93,48 @@ def test_metrics_and_scorers_can_be_pickled():
     for metric in METRICS.values():
         assert pickle.loads(pickle.dumps(metric)) == metric
         pickle.loads(pickle.dumps(make_scorer(metric.function)))
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("name", list(METRICS))
+def test_every_metric_is_a_scorer(name):
+    X, y, group, _ = make_features(3)
+    metric = METRICS[name]
+    model = LinearRegression() if name.startswith("mean_") else LogisticRegression()
+    result = cross_validate(
+        model, X, y, scoring=metrics.fairness_scorer(name), cv=KFold(2), params={"sensitive_features": group}
+    )["test_score"]
+    for value, (train, test) in zip(result, KFold(2).split(X), strict=True):
+        fitted = model.fit(X[train], y[train])
+        if metric.kind == "label" or name.startswith("mean_"):
+            y_pred = fitted.predict(X[test])
+        else:
+            y_pred = fitted.predict_proba(X[test])[:, 1]
+        want = metric.function(y[test], y_pred, sensitive_features=group[test])
+        assert value == pytest.approx(want if metric.greater_is_better else -want)
+
+
+@pytest.mark.usefixtures("routing")
+def test_scorers_take_weights_and_arguments_of_the_metric():
+    X, y, group, weight = make_features(4)
+    scorer = metrics.fairness_scorer("tradeoff_objective", sample_weight=True, alpha=0.3)
+    model = LogisticRegression().set_fit_request(sample_weight=False)
+    result = cross_validate(
+        model, X, y, scoring=scorer, cv=[(np.arange(150), np.arange(150, 300))],
+        params={"sensitive_features": group, "sample_weight": weight},
+    )["test_score"]  # fmt: skip
+    score = LogisticRegression().fit(X[:150], y[:150]).predict_proba(X[150:])[:, 1]
+    want = metrics.tradeoff_objective(
+        y[150:], score, sensitive_features=group[150:], sample_weight=weight[150:], alpha=0.3
+    )
+    assert result == pytest.approx([want])
+
+
+def test_without_routing_scorers_say_what_to_do():
+    with pytest.raises(RuntimeError, match=r"run: sklearn.set_config\(enable_metadata_routing=True\)"):
+        metrics.fairness_scorer("roc_auc")
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match=r"^metric='roc' is unknown"),
+    ):
+        metrics.fairness_scorer("roc")

@@ -1,5 +1,6 @@
 """Held-out rows: which ones, taken from any kind of table, and their scores."""
 
+import reprlib
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -48,9 +49,9 @@ def split_rows(
         pairs = list(check_cv(cv, y, classifier=classification).split(np.empty((len(y), 0)), y))
         folds = [Fold(_read_index(train, len(y)), _read_index(test, len(y))) for train, test in pairs]
     except (TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"{name}={cv!r} cannot split {len(y)} rows: {error}") from error
+        raise ValueError(f"{name}={reprlib.repr(cv)} cannot split {len(y)} rows: {error}") from error
     if not folds or any(len(train) == 0 or len(test) == 0 for train, test in folds):
-        raise ValueError(f"{name}={cv!r} has no folds, or one without rows")
+        raise ValueError(f"{name}={reprlib.repr(cv)} has no folds, or one without rows")
     return folds
 
 

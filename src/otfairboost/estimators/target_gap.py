@@ -12,7 +12,6 @@ from otfairboost.boosters.lightgbm_parameters import read_number
 from otfairboost.estimators.held_out import score_rows, split_rows, take_rows
 from otfairboost.estimators.inputs import FitArguments, Rows
 from otfairboost.estimators.prepared import PreparedFit
-from otfairboost.groups import Groups
 from otfairboost.metrics.gaps import find_gap
 from otfairboost.metrics.intervals import bootstrap_interval
 from otfairboost.metrics.registry import Metric
@@ -160,7 +159,7 @@ def _take(given: FitArguments, train: Rows, rows: NDArray[np.intp]) -> FitArgume
         X=X,
         y=y,
         sample_weight=train.distribution_weight[rows] if len(train.distribution_weight) else None,
-        sensitive_features=_labels(train.groups)[rows],
+        sensitive_features=train.groups.decode()[rows],
         evaluations=[
             one._replace(X=X, y=y, sensitive_features=None) if one.X is given.X and one.y is given.y else one
             for one in given.evaluations
@@ -173,17 +172,9 @@ def _measured(rows: Rows, order: NDArray[np.intp]) -> MeasuredRows:
     weight = rows.distribution_weight
     return MeasuredRows(
         rows.target.values[order].astype(np.float64),
-        _labels(rows.groups)[order],
+        rows.groups.decode()[order],
         weight[order].astype(np.float64) if len(weight) else None,
     )
-
-
-def _labels(groups: Groups) -> NDArray[Any]:
-    """Return each row's group, None where it is missing."""
-    labels = np.empty(len(groups.labels) + 1, dtype=object)
-    for code, label in enumerate(groups.labels):
-        labels[code] = label
-    return labels[groups.codes]
 
 
 def _tell_unreachable(target: GapTarget, metric: Metric, found: WeightSearch) -> None:

@@ -73,11 +73,23 @@ def bootstrap_interval(
     if n_resamples < 1:
         raise ValueError(f"n_resamples={n_resamples!r} must be at least 1")
     scores, y = read_floats("score", score), read_column("y_true", y_true)
+    if len(y) != len(scores):
+        raise ValueError(f"y_true has {len(y)} rows, but score has {len(scores)}; both need the same number")
     groups = encode_groups(sensitive_features, n_rows=len(scores))
     weight = np.ones(len(scores)) if sample_weight is None else read_floats("sample_weight", sample_weight)
+    if len(weight) != len(scores):
+        raise ValueError(
+            f"sample_weight has {len(weight)} rows, but score has {len(scores)}; both need the same number"
+        )
     if metric.kind == "label" and threshold is not None:
         scores, threshold = (scores >= threshold).astype(np.float64), 0.5
-    kinds = _merge(y, scores, groups.codes, weight)
+    if (weight < 0).any() or not (weight > 0).any():
+        raise ValueError(
+            f"sample_weight lies between {weight.min():g} and {weight.max():g}; no weight may be negative and at "
+            "least one must be positive"
+        )
+    present = weight > 0  # the others are absent, and are not drawn
+    kinds = _merge(y[present], scores[present], groups.codes[present], weight[present])
     missing = kinds.codes < 0
     codes = np.where(missing, np.nan, kinds.codes) if missing.any() else kinds.codes
 

@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from otfairboost.extras import require
 from otfairboost.metrics.registry import Metric
 from otfairboost.selection.choices import FrontierChoices
 from otfairboost.selection.fits import check_estimator, identify, run_fits
@@ -125,8 +125,6 @@ class FairnessFrontier(FrontierChoices, BaseEstimator):
         check_estimator(self.estimator)
         weights = _read_weights(self.weights)
         measures = find_measures(self.estimator, self.metrics, self.performance, self.gap)
-        if self.progress is True:
-            require("rich", "cli")  # before the work, not after it
         given = (eval_X, eval_y, eval_sensitive_features)
         if any(one is None for one in given) and any(one is not None for one in (*given, eval_sample_weight)):
             raise ValueError("eval_X, eval_y and eval_sensitive_features go together; one of them is missing")
@@ -215,7 +213,7 @@ def _read_weights(weights: Any) -> list[float]:
 
 def _make_frame(columns: dict[str, NDArray[Any]]) -> Any:
     try:
-        from pandas import DataFrame
+        pandas = import_module("pandas")
     except ImportError:
         return columns
-    return DataFrame(columns)
+    return pandas.DataFrame(columns)

@@ -53,7 +53,13 @@ class Measures(NamedTuple):
         for number, rows in enumerate(folds):
             for metric in self.metrics:
                 try:
-                    self.compute(metric, rows, rows.y.astype(np.float64))
+                    metric.from_scores(
+                        rows.y,
+                        rows.y.astype(np.float64),
+                        sensitive_features=rows.groups.decode(),  # labels, for messages
+                        sample_weight=rows.sample_weight,
+                        threshold=self.threshold,
+                    )
                 except ValueError as error:
                     raise ValueError(f"{metric.name} cannot be computed on fold {number}: {error}") from error
 

@@ -32,7 +32,7 @@ def reporting(progress: Any, title: str, total: int) -> Iterator[Callable[[], No
 
         yield report
     elif progress:
-        require("rich", "cli")
+        require("rich", "cli")  # before the work, not after it
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -1,6 +1,8 @@
 """The search: trials of parameters, cross-validated, for performance and a small gap at once."""
 
 from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -198,14 +200,13 @@ class FairnessSearch(BaseEstimator):
             raise ValueError(f"max_gap={self.max_gap!r} needs goal='constraint', got goal={self.goal!r}")
         if isinstance(self.n_trials, bool) or not isinstance(self.n_trials, int | np.integer) or self.n_trials < 1:
             raise ValueError(f"n_trials={self.n_trials!r} must be an integer >= 1")
-        if self.progress is True:
-            require("rich", "cli")
 
     def _open_study(self, measures: Measures, identity: dict[str, str]) -> "Study":
         optuna = require("optuna", "tune")
         storage = self.storage
-        if storage is not None and not isinstance(storage, optuna.storages.BaseStorage) and "://" not in str(storage):
-            storage = f"sqlite:///{storage}"
+        if isinstance(storage, str | PathLike) and "://" not in str(storage):
+            Path(storage).parent.mkdir(parents=True, exist_ok=True)
+            storage = f"sqlite:///{Path(storage)}"
         directions = ["maximize", "minimize"] if self.goal == "both" else ["maximize"]
         study = optuna.create_study(
             storage=storage,
