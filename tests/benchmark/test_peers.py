@@ -2,6 +2,7 @@
 
 import warnings
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 from fairlearn import reductions
@@ -164,3 +165,16 @@ def test_w2_post_keeps_the_difference_it_is_told_to():
     np.testing.assert_allclose(all_of_it, plain)
     gaps = [task.evaluate(test.y, Prediction(score), test.s)["w2"] for score in (none, half)]
     assert gaps[0] < 0.3 * gaps[1]
+
+
+def test_w2_post_may_start_from_the_absolute_error():
+    task = TASKS["regression"]
+    train, test = split(task)
+    method = METHODS["w2_post"]
+    drawn = {method.sample(np.random.default_rng(i), task)["objective"] for i in range(20)}
+    assert drawn == {"regression", "regression_l1"}
+    assert "objective" not in method.sample(np.random.default_rng(0), TASKS["dp"])
+    own = {"kept_difference": 1.0, "objective": "regression_l1"}
+    model = lgb.LGBMRegressor(**SMALL, objective="regression_l1", random_state=0, n_jobs=1, verbosity=-1)
+    expected = model.fit(train.X, train.y).predict(test.X)
+    np.testing.assert_allclose(method.fit_predict(task, SMALL, own, train, test, 1, 0).score, expected)
