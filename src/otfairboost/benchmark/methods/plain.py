@@ -56,10 +56,17 @@ def train_lightgbm(
 
 
 def train_baseline(
-    task: Task, shared: Parameters, train: Rows, n_jobs: int, seed: int, shared_dataset: lgb.Dataset | None = None
+    task: Task,
+    shared: Parameters,
+    train: Rows,
+    n_jobs: int,
+    seed: int,
+    shared_dataset: lgb.Dataset | None = None,
+    *,
+    regression_objective: str = "regression",
 ) -> lgb.Booster:
     """Train what the baseline is, and what post-processing methods start from."""
-    objective = "binary" if task.kind == "classification" else "regression"
+    objective = "binary" if task.kind == "classification" else regression_objective
     return train_lightgbm(objective, shared, train, n_jobs, seed, shared_dataset)
 
 
@@ -74,7 +81,7 @@ class Baseline(Method):
     name = "baseline"
     title = "Baseline"
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Return nothing: it has no parameters of its own."""
         return {}
 

@@ -36,7 +36,7 @@ class W1Post(Method):
             return NEEDS_LABELS
         return refuse_regression(task, "W1Post decides between labels; a regression has none")
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the bound on the gap, from the paper's space."""
         return {"gap_bound": float(rng.uniform(1e-4, 0.05))}
 
@@ -61,7 +61,8 @@ class W2Post(Method):
 
     Notes
     -----
-    The map is fitted on all training rows: of part of them it is noisier, and with several groups much so.
+    The map is fitted on all training rows: of part of them it is noisier, and with several groups much so. Regression
+    is judged by the absolute error, and a model trained on that is the better one to start from: it may choose so.
     """
 
     name = "w2_post"
@@ -72,14 +73,16 @@ class W2Post(Method):
         """Return that it makes whole distributions equal."""
         return None if task.criterion == "demographic_parity" else NEEDS_LABELS
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
-        """Draw how much of the difference is left.
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
+        """Draw how much of the difference is left, and the loss of a regression.
 
         The paper's space ends at 0.05, next to full repair; half of the draws here come from there.
         """
-        near = float(rng.uniform(1e-4, 0.05))
-        far = float(rng.uniform(0.05, 0.5))
-        return {"kept_difference": near if rng.random() < 0.5 else far}
+        near, far = float(rng.uniform(1e-4, 0.05)), float(rng.uniform(0.05, 0.5))
+        own: Parameters = {"kept_difference": near if rng.random() < 0.5 else far}
+        if task.kind == "regression":
+            own["objective"] = str(rng.choice(["regression", "regression_l1"]))
+        return own
 
     def default(self, task: Task) -> Parameters:
         """Return full repair."""
@@ -90,7 +93,8 @@ class W2Post(Method):
         shared_dataset: lgb.Dataset | None = None,
     ) -> Prediction:  # fmt: skip
         """Train the baseline, fit the map to its scores and apply it."""
-        booster = train_baseline(task, shared, train, n_jobs, seed, shared_dataset)
+        loss = own.get("objective", "regression")
+        booster = train_baseline(task, shared, train, n_jobs, seed, shared_dataset, regression_objective=loss)
         repair = fit_repair(predict(booster, train, n_jobs), train.s)
         score = predict(booster, test, n_jobs)
         kept = own["kept_difference"]
