@@ -60,7 +60,7 @@ class Few(Baseline):
 
     name = "baseline"
 
-    def sample(self, rng):
+    def sample(self, rng, task):
         return {"fairness_weight": float(rng.uniform(0, 1))}
 
     def default(self, task):
@@ -76,7 +76,7 @@ class Few(Baseline):
 class _Other(Method):
     title = "Other"
 
-    def sample(self, rng):
+    def sample(self, rng, task):
         return {"draw": float(rng.uniform())}
 
     def default(self, task):

@@ -155,7 +155,7 @@ def test_random_state_repeats_the_model(seed):
 @pytest.mark.parametrize("transport", ["histogram", "exact", "kde"])
 def test_threads_do_not_change_the_model(transport):
     # More rows than one chunk holds, so that the penalty is computed by both threads.
-    many = make_loans(20_000)
+    many = make_loans(70_000)
     params = {**STEADY, "n_estimators": 4, "num_leaves": 8, "transport": transport}
     one, two = (fit(FairLGBMClassifier(**params | {"n_jobs": n}), many) for n in (1, 2))
     assert (
@@ -165,7 +165,7 @@ def test_threads_do_not_change_the_model(transport):
 
 
 def test_no_thread_outlives_a_fit():
-    many = make_loans(20_000)
+    many = make_loans(70_000)
     params = {**STEADY, "n_estimators": 2, "n_jobs": 2}
     evaluation = {"eval_X": many.X[::-1], "eval_y": many.y[::-1], "eval_sensitive_features": many.groups[::-1]}
     names = []

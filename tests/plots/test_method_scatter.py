@@ -4,9 +4,9 @@ import pytest
 from otfairboost.plots.method_scatter import MethodSeries, ScatterInfo, overall_front, plot_method_scatter
 
 
-def series(label, points, *, emphasis=False):
+def series(label, points, *, emphasis=False, reference=False):
     array = np.array(points, dtype=float)
-    return MethodSeries(label, "#112233", "o", emphasis, array, array[:1], array)
+    return MethodSeries(label, "#112233", "o", emphasis, reference, array, array[:1], array)
 
 
 def info(*shown, x_is_good=True):
@@ -38,7 +38,9 @@ def test_steps_show_what_is_reached():
 
 def test_one_panel_has_a_close_up_and_several_have_not():
     shown = info(series("far", [(-50, 40), (-40, 60)]), series("near", [(1, 2), (3, 4)], emphasis=True))
-    whole, close = plot_method_scatter([shown]).axes
+    plain = series("plain", [(9, 90)], reference=True)
+    whole, close = plot_method_scatter([shown._replace(series=(*shown.series, plain))]).axes
+    assert whole.get_ylim()[1] > 90
     assert whole.get_xlim()[0] < -50
     assert close.get_xlim() == pytest.approx((1 - 0.24, 3 + 0.24))
     assert close.get_ylim()[1] == pytest.approx(4.48)

@@ -13,7 +13,7 @@ from otfairboost.benchmark.titles import METRICS, method_style, method_title, sh
 from otfairboost.plots.method_scatter import MethodSeries, ScatterInfo
 from otfairboost.plots.weight_curves import Curve, CurvePanel, Reference, WeightCurvesInfo
 
-OURS = "otfairboost"
+OURS, BASELINE = "otfairboost", "baseline"
 POINTS = 100.0
 
 Float = NDArray[np.float64]
@@ -53,6 +53,7 @@ def scatter_info(results: TaskResults, methods: Sequence[str]) -> ScatterInfo:
                 method_title(method),
                 *method_style(method),
                 emphasis=method == OURS,
+                reference=method == BASELINE,
                 points=plane([c for c in everything if c.member == 0]),
                 minor_points=plane([c for c in everything if c.member > 0]),
                 front=front[np.argsort(front[:, 0])],

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from otfairboost.benchmark.figures import BASELINE
 from otfairboost.benchmark.methods import METHODS
 from otfairboost.benchmark.results import TaskResults
 from otfairboost.benchmark.selection import OBJECTIVE, RULES
 from otfairboost.benchmark.tables import (
-    BASELINE,
     DIFFERENCE,
     PAPER_SOURCE,
     Entry,

@@ -125,7 +125,7 @@ def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figur
     groups = ", ".join(f"{label} {count:,}" for label, count in about["groups"].items())
     lines += [
         f"{about['started']}; profile {protocol['profile']}: {protocol['n_folds']} folds, "
-        f"{protocol['n_configurations']} configurations{_limit(protocol['max_models'])}, seed {protocol['seed']}, "
+        f"{_configurations_tried(protocol)}, seed {protocol['seed']}, "
         f"{protocol['timeout']:g} seconds at most a fit; Python {about['python']}, {about['machine']}. "
         f"{about['n_rows']:,} rows, {about['n_features']} columns; "
         f"groups: {groups}. {about['data']}",
@@ -142,8 +142,12 @@ def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figur
     return lines
 
 
-def _limit(max_models: int | None) -> str:
-    return "" if max_models is None else f" (fewer where they would train more than {max_models} models a fold)"
+def _configurations_tried(protocol: Mapping[str, Any]) -> str:
+    n_configurations, max_models = protocol["n_configurations"], protocol["max_models"]
+    if n_configurations == 1:
+        return "one configuration"
+    limit = "" if max_models is None else f" (fewer where they would train more than {max_models} models a fold)"
+    return f"{n_configurations} configurations{limit}"
 
 
 def _failures(results: TaskResults) -> list[str]:

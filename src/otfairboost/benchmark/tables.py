@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from otfairboost.benchmark.figures import POINTS, front_volume
+from otfairboost.benchmark.figures import BASELINE, POINTS, front_volume
 from otfairboost.benchmark.methods import METHODS
 from otfairboost.benchmark.paper import OBJECTIVE as PAPER_OBJECTIVE
 from otfairboost.benchmark.paper import PAPER, SECONDS, Figure
@@ -16,7 +16,6 @@ from otfairboost.benchmark.titles import shown_metrics
 
 PAPER_ALPHA = 0.75
 PAPER_SOURCE, DIFFERENCE = "paper", "difference"
-BASELINE = "baseline"
 
 
 class Entry(NamedTuple):

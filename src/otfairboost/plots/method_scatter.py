@@ -24,6 +24,8 @@ class MethodSeries(NamedTuple):
     label, colour, marker : str
     emphasis : bool
         Whether it is to stand out.
+    reference : bool
+        Whether it is there to compare with; a close-up need not show it.
     points : array of shape (n_points, 2)
         Performance and gap of each configuration.
     minor_points : array of shape (n_points, 2)
@@ -36,6 +38,7 @@ class MethodSeries(NamedTuple):
     colour: str
     marker: str
     emphasis: bool
+    reference: bool
     points: Float
     minor_points: Float
     front: Float
@@ -122,8 +125,9 @@ def _start_at_zero(panel: "Axes", top: float) -> None:
 
 
 def _close_up(panel: "Axes", info: ScatterInfo) -> None:
-    """Show the part of a panel that the best of all methods span."""
-    best = overall_front(info)
+    """Show the part of a panel that the best of all methods span, references aside."""
+    shown = [series for series in info.series if not series.reference]
+    best = overall_front(info._replace(series=tuple(shown))) if shown else np.empty((0, 2))
     if len(best) < 2:
         return
     low, high = best[:, 0].min(), best[:, 0].max()
