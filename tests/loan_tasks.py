@@ -5,10 +5,10 @@ import numpy as np
 from otfairboost.benchmark.tasks import Task
 from otfairboost.datasets import Dataset, make_loan_applications
 
-SMALL = {"n_estimators": 30, "num_leaves": 15, "learning_rate": 0.1}
+SMALL = {"n_estimators": 20, "num_leaves": 15, "learning_rate": 0.1}
 
 
-def loan_data(n_rows=3000, *, regression=False, n_groups=2):
+def loan_data(n_rows=2000, *, regression=False, n_groups=2):
     """Return loan applications as a data set; sex is among the features, and ``group`` has n_groups values."""
     import pandas as pd
 

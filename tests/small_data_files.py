@@ -94,6 +94,25 @@ def compas_text():
     return "\n".join([COMPAS_HEADER, *COMPAS_ROWS]) + "\n"
 
 
+def fairjob_text(n_rows, *, seed=0):
+    random = np.random.default_rng(seed)
+    names = [
+        "click",
+        "protected_attribute",
+        "senior",
+        "displayrandom",
+        "rank",
+        "user_id",
+        "impression_id",
+        "product_id",
+    ]
+    columns = {name: random.integers(0, 2, n_rows) for name in names}
+    columns |= {f"cat{i}": random.integers(0, 5, n_rows) for i in range(13)}
+    columns |= {f"num{i}": random.integers(-9, 9, n_rows) / 4 for i in range(16, 51)}
+    rows = zip(*columns.values(), strict=True)
+    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
 LAW_TEXT = """,race,sex,LSAT,UGPA,region_first,ZFYA,sander_index,first_pf
 0,White,1,39.0,3.1,GL,-0.98,0.78,1.0
 1,Black,2,36.0,3.0,MS,0.09,0.73,0.0

@@ -14,12 +14,12 @@ ORDER = [
     "w2_post",
 ]  # fmt: skip
 FAIR = {
-    "fair_gs": {"grid_limit": 0.25, "grid_size": 1, "direction_seed": None},
+    "fair_gs": {"grid_limit": 0.35, "grid_size": 1, "direction_seed": None},
     "fair_eg": {"difference_bound": 0.01},
     "fairgbm": {"multiplier_learning_rate": 0.1},
     "fair_xgboost": {"mu": None},
     "otfairboost_paper": {"fairness_weight": 20.0, "bandwidth": 0.1},
-    "otfairboost": {"fairness_weight": 5.0, "focus": 2.0, "objective": "huber", "alpha": 0.3},
+    "otfairboost": {"fairness_weight": 5.0},
     "w1_post": {"gap_bound": 0.0},
     "w2_post": {"kept_difference": 0.0},
 }
@@ -31,6 +31,7 @@ CAN = {
     "balanced": [name for name in ORDER if name != "fairgbm"],
 }
 RUNS = [(task, method) for task, methods in CAN.items() for method in methods]
+FEW = [(task, method) for task, method in RUNS if method != "fair_eg" or task == "dp"]  # it trains some 25 models a fit
 
 
 def run(task, method, own, rows, **keywords):
@@ -65,7 +66,7 @@ def test_what_has_a_figure_in_the_paper_can_be_done_here():
                 assert METHODS[name].extra_reason(task) is None, (task.name, name)
 
 
-@pytest.mark.parametrize(("task", "method"), RUNS)
+@pytest.mark.parametrize(("task", "method"), FEW)
 def test_predictions_are_finite_and_repeatable(data, task, method):
     _, test = data[task]
     own = METHODS[method].default(TASKS[task])
@@ -92,9 +93,9 @@ def test_fair_methods_are_fairer_than_the_baseline_and_better_than_chance(data, 
         assert fair["mse"] < np.var(test.y)
 
 
-@pytest.mark.parametrize(("task", "method"), RUNS)
+@pytest.mark.parametrize(("task", "method"), FEW)
 def test_drawn_configurations_can_be_fitted(data, task, method):
-    own = METHODS[method].sample(np.random.default_rng(5))
+    own = METHODS[method].sample(np.random.default_rng(5), TASKS[task])
     assert np.isfinite(run(task, method, own, data[task]).score).all()
 
 

@@ -53,7 +53,7 @@ def test_multipliers_shift_costs_towards_parity_by_at_most_the_limit(name, direc
 def test_grid_search_hands_all_members_along():
     task = TASKS["dp"]
     train, test = split(task)
-    own = {"grid_limit": 0.4, "grid_size": 5, "direction_seed": None}
+    own = {"grid_limit": 0.8, "grid_size": 5, "direction_seed": None}
     prediction = METHODS["fair_gs"].fit_predict(task, SMALL, own, train, test, 1, 0)
     members = [prediction, *prediction.extra]
     assert len(members) == 5
@@ -75,21 +75,29 @@ def test_members_stand_at_the_same_place_whatever_the_order_of_rows():
 
 
 @pytest.mark.parametrize("name", ["fair_gs", "fair_eg"])
-def test_weights_by_label_become_costs_and_others_are_refused(name):
+def test_weights_that_differ_within_a_label_are_refused(name):
+    train, test = split(TASKS["balanced"])
+    varied = train._replace(sample_weight=np.linspace(1.0, 2.0, len(train.y)))
+    own = METHODS[name].default(TASKS["balanced"])
+    with pytest.raises(ValueError, match=r"sample_weight has \d+ values in rows of label 0"):
+        METHODS[name].fit_predict(TASKS["balanced"], SMALL, own, varied, test, 1, 0)
+
+
+@pytest.mark.parametrize("name", ["fair_gs", "fair_eg"])
+def test_weights_by_label_become_costs(name):
     task = TASKS["balanced"]
     train, test = split(task)
-    method = METHODS[name]
-    own = {**method.default(task), **({"grid_size": 1, "grid_limit": 0.01} if name == "fair_gs" else {})}
+    own = {
+        "fair_gs": {"grid_size": 1, "grid_limit": 0.01, "direction_seed": None},
+        "fair_eg": {"difference_bound": 0.5},
+    }
     rare = np.flatnonzero((train.y == 0) | (np.arange(len(train.y)) % 10 == 0))  # few positive labels are left
     train = Rows(train.X.iloc[rare], train.y[rare], train.s[rare], None)
     balanced = train._replace(sample_weight=np.where(train.y == 1, 1 / train.y.mean(), 1.0))
     plain, weighted = (
-        method.fit_predict(task, SMALL, own, rows, test, 1, 0).score.mean() for rows in (train, balanced)
+        METHODS[name].fit_predict(task, SMALL, own[name], rows, test, 1, 0).score.mean() for rows in (train, balanced)
     )
     assert weighted > plain + 0.2
-    varied = train._replace(sample_weight=np.linspace(1.0, 2.0, len(train.y)))
-    with pytest.raises(ValueError, match=r"sample_weight has \d+ values in rows of label 0"):
-        method.fit_predict(task, SMALL, own, varied, test, 1, 0)
 
 
 def test_the_randomised_rule_decides_and_its_models_rank():

@@ -35,6 +35,7 @@ def test_a_full_store(tmp_path):
     assert "artial" not in text
     assert "otfairboost benchmark run" in text
     assert "lightgbm 4" in text
+    assert text.count("## Objective at α = 0.75, and the gain over the baseline") == 1
     links = re.findall(r"!\[.*?\]\((.*?)\)", text)
     assert [link.removeprefix("figures/") for link in links] == [
         "tennessee_eodds_scatter.png", "tennessee_eodds_weights.png", "communities_dp_scatter.png",

@@ -35,7 +35,6 @@ def test_methods_share_lightgbms_part_and_draw_their_own(method):
     drawn = method_configurations(TASKS["dp"], method, 1, 5)
     assert [one.shared for one in drawn] == sample_configurations(1, 5)
     assert drawn == method_configurations(TASKS["dp"], method, 1, 7)[:5]
-    assert drawn == method_configurations(TASKS["regression"], method, 1, 5)
     own = [one.own for one in drawn]
     assert own == [{}] * 5 or len({str(one) for one in own}) == 5
 
@@ -44,12 +43,12 @@ def test_methods_share_lightgbms_part_and_draw_their_own(method):
 def test_a_task_without_a_search_has_one_configuration(method):
     ((shared, own),) = method_configurations(TASKS["balanced"], method, 0, 5)
     assert shared == {}
-    assert own.keys() <= method.sample(np.random.default_rng(0)).keys()
+    assert own.keys() <= method.sample(np.random.default_rng(0), TASKS["balanced"]).keys()
     assert own.get("fairness_weight", 10.0) == 10.0
 
 
 def test_paper_form_has_the_papers_space():
-    drawn = [METHODS["otfairboost_paper"].sample(np.random.default_rng(i)) for i in range(300)]
+    drawn = [METHODS["otfairboost_paper"].sample(np.random.default_rng(i), TASKS["dp"]) for i in range(300)]
     weights, bandwidths = (np.array([one[name] for one in drawn]) for name in ("fairness_weight", "bandwidth"))
     assert stats.kstest(np.log(weights), stats.uniform(np.log(0.1), np.log(200)).cdf).pvalue > 1e-3
     assert stats.kstest(bandwidths, stats.uniform(0.01, 1.99).cdf).pvalue > 1e-3

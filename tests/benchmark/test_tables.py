@@ -84,6 +84,17 @@ def test_markdown_has_a_cell_for_every_method(run, task):
     assert markdown.absence_notes(results, methods) == []
 
 
+def test_overview_has_the_gain_over_the_baseline(run):
+    results = TaskResults(LOANS, run, constant("baseline", 0, 0.8, 0.2) + constant("otfairboost", 0, 0.8, 0.1))
+    methods = ["baseline", "fair_gs", "otfairboost"]
+    lines = markdown.overview_table({"Loans": comparison(results, methods, 0.75)}, methods)
+    assert lines[2:] == [
+        "| Loans | here | 80.00 | - | **82.50** (+2.50) |",
+        "|  | here, other folds | 80.00 | - | **82.50** (+2.50) |",
+        "|  | paper | 78.40 | 80.40 (+2.00) | 81.40 (+3.00) |",
+    ]
+
+
 def test_methods_without_results_are_dashes_with_a_reason(run):
     results = TaskResults(AMOUNTS, run, invent_results(np.random.default_rng(0), task=AMOUNTS, methods=["baseline"]))
     methods = ["baseline", "otfairboost"]

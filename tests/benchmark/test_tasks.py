@@ -10,13 +10,13 @@ from loan_tasks import loan_task
 from otfairboost.benchmark.evaluation import CLASSIFICATION_METRICS, REGRESSION_METRICS
 from otfairboost.benchmark.rows import Prediction
 from otfairboost.benchmark.tasks import TASKS, get_task
-from otfairboost.datasets import MissingDataError, adult, communities_crime, fairjob
-from small_data_files import LAW_TEXT, PREPARED_TEXT, adult_text, communities_text, compas_text, write
+from otfairboost.datasets import MissingDataError, adult, communities_crime
+from small_data_files import LAW_TEXT, PREPARED_TEXT, adult_text, communities_text, compas_text, fairjob_text, write
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """Return a folder with small files of every public data set; FairJob is absent, so it is simulated."""
+    """Return a folder with small files of every data set."""
     for module, names in ((adult, ("TRAIN", "TEST")), (communities_crime, ("FILE",))):
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name)._replace(sha256=None))
@@ -26,16 +26,17 @@ def home(tmp_path, monkeypatch):
     write(tmp_path / "communities_crime" / "communities.data", communities_text(20))
     write(tmp_path / "compas" / "compas_two_years.csv", compas_text())
     write(tmp_path / "law_school" / "law_data.csv", LAW_TEXT)
+    write(tmp_path / "fairjob" / "fairjob.csv", fairjob_text(60))
     return tmp_path
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_every_task_loads(home, task):
-    data = task.load(home, max_rows=1000)
+    data = task.load(home)
     n_rows = len(data.X)
     assert n_rows == len(data.y) == len(data.s) > 0
     assert data.description
-    assert data.simulated == (task.name == "fairjob_dp")
+    assert not data.simulated
     assert data.y.min() == 0.0 or task.kind == "classification"
     assert 0.0 <= data.y.min() <= data.y.max() <= 1.0
     assert (len(set(data.s)) > 2) == task.multi_group
@@ -64,22 +65,14 @@ def test_the_law_school_target_is_scaled_and_says_so(home):
     assert "Target scaled from -0.98..0.09 to 0..1" in data.description
 
 
-def test_fairjob_is_simulated_balanced_and_not_searched(home):
+def test_fairjob_is_balanced_and_not_searched(home):
     task = get_task("fairjob_dp")
-    data = task.load(home, max_rows=2000)
-    assert data.simulated
-    assert "SIMULATED" in data.description
+    data = task.load(home)
     weight = data.sample_weight
     assert weight[data.y == 1].sum() == pytest.approx(weight[data.y == 0].sum())
     assert weight.mean() == pytest.approx(1.0)
     assert (task.configurations, task.fairness_weight, task.report_times) == ("default", 10.0, True)
     assert data.X["cat0"].dtype == "category"
-
-
-def test_the_real_fairjob_is_read_where_it_is(home):
-    write(home / "fairjob" / "fairjob.csv", "click\n1\n")
-    with pytest.raises(ValueError, match=rf"{fairjob.FILE.folder}.*lacks the columns"):
-        get_task("fairjob_dp").load(home)
 
 
 def test_absent_data_say_so(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from otfairboost.benchmark.tasks import get_task
 from otfairboost.datasets import MissingDataError, fairjob_simulation_report, load_fairjob, simulate_fairjob
 from otfairboost.datasets.fairjob_simulation.generator import simulate_frame
 from otfairboost.datasets.fairjob_simulation.statistics import published_statistics
@@ -67,3 +68,12 @@ def test_frame_has_the_published_columns(frame):
     assert frame.shape == (2000, 56)
     assert not frame.isna().any().any()
     assert not frame.duplicated().any()
+
+
+def test_the_benchmark_simulates_what_is_not_there_and_says_so(tmp_path, home):
+    (tmp_path / "empty").mkdir()
+    simulated = get_task("fairjob_dp").load(tmp_path / "empty", max_rows=2000)
+    assert simulated.simulated
+    assert "SIMULATED" in simulated.description
+    assert len(simulated.y) == 2000
+    assert not get_task("fairjob_dp").load(home).simulated

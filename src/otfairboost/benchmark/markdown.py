@@ -1,11 +1,12 @@
 """Tables of the study as Markdown."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from otfairboost.benchmark.methods import METHODS
 from otfairboost.benchmark.results import TaskResults
 from otfairboost.benchmark.selection import OBJECTIVE, RULES
 from otfairboost.benchmark.tables import (
+    BASELINE,
     DIFFERENCE,
     PAPER_SOURCE,
     Entry,
@@ -57,6 +58,37 @@ def _cell(entry: Entry | None, digits: int, best: float | None) -> str:
     if entry.deviation is not None:
         text += f" ± {entry.deviation:.{digits}f}"
     return f"**{text}**" if best is not None and round(entry.mean, digits) == best else text
+
+
+def overview_table(studies: Mapping[str, Sequence[Entry]], methods: Sequence[str]) -> list[str]:
+    """Return the lines of a table of objectives, by the paper's rule and the next, with the gain over the baseline.
+
+    Parameters
+    ----------
+    studies : mapping
+        Titles of tasks, and the figures of their tables.
+    methods : sequence of str
+        Columns.
+    """
+    lines = [_row(["task", "", *map(_heading, methods)]), _row(["---", "---", *["---:"] * len(methods)])]
+    for title, entries in studies.items():
+        found = {(entry.source, entry.method): entry.mean for entry in entries if entry.metric == OBJECTIVE}
+        name = title
+        for source in (*RULES, PAPER_SOURCE):
+            means = {method: found.get((source, method)) for method in methods}
+            known = [mean for mean in means.values() if mean is not None]
+            if known:
+                best = max(known) if source in RULES else None
+                lines.append(_row([name, SOURCES[source], *(_gain(m, means[BASELINE], best) for m in means.values())]))
+                name = ""
+    return lines
+
+
+def _gain(mean: float | None, baseline: float | None, best: float | None) -> str:
+    if mean is None:
+        return ABSENT
+    text = f"**{mean:.2f}**" if mean == best else f"{mean:.2f}"
+    return text if baseline is None or mean == baseline else f"{text} ({mean - baseline:+.2f})"
 
 
 def standing_table(results: TaskResults, methods: Sequence[str]) -> list[str]:

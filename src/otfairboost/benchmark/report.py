@@ -3,7 +3,7 @@
 import csv
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +73,12 @@ def write_report(store_path: str | os.PathLike[str], output: str | os.PathLike[s
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"output={str(folder)!r} is a file; give a folder")
-    lines = _head(studies)
-    rows: list[dict[str, Any]] = []
+    entries = {results.task.name: comparison(results, list(METHODS), alpha) for results in studies}
+    lines = [*_head(studies), *_overview(studies, entries, alpha)]
     for results in studies:
-        entries = comparison(results, list(METHODS), alpha)
-        lines += _section(results, entries, alpha, _write_figures(folder, results))
-        rows += [{"task": results.task.name, **_flat(entry)} for entry in entries]
+        lines += _section(results, entries[results.task.name], alpha, _write_figures(folder, results))
     lines += _appendix(folder, studies)
+    rows = [{"task": task, **_flat(entry)} for task, found in entries.items() for entry in found]
     _write_csv(folder / "tables.csv", rows)
     _write_csv(folder / "configurations.csv", list(_configurations(studies, alpha)))
     with replacing(folder / PAGE) as path:
@@ -100,16 +99,27 @@ def _head(studies: Sequence[TaskResults]) -> list[str]:
     return lines
 
 
-def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figures: Sequence[Path]) -> list[str]:
-    methods, protocol, about = list(METHODS), results.run.protocol, results.run.information
+def _overview(studies: Sequence[TaskResults], entries: Mapping[str, Sequence[Entry]], alpha: float) -> list[str]:
+    by_title = {_full_title(results): entries[results.task.name] for results in studies}
+    heading = f"## Objective at α = {alpha:g}, and the gain over the baseline"
+    return [heading, "", *markdown.overview_table(by_title, list(METHODS)), ""]
+
+
+def _full_title(results: TaskResults) -> str:
+    """Return the task's title, with all that a reader must not overlook."""
+    protocol, about = results.run.protocol, results.run.information
     marks = {
         "simulated data": about["simulated"],
         "a sample of the rows": about["n_rows"] == protocol["max_rows"],
         "partial": results.is_partial,
     }
     applying = ", ".join(mark for mark, applies in marks.items() if applies)
-    title = results.task.title + (f" ({applying})" if applying else "")
-    lines = [f"## {title}", ""]
+    return results.task.title + (f" ({applying})" if applying else "")
+
+
+def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figures: Sequence[Path]) -> list[str]:
+    methods, protocol, about = list(METHODS), results.run.protocol, results.run.information
+    lines = [f"## {_full_title(results)}", ""]
     if about["command"]:
         lines += [f"    {about['command']}", ""]
     groups = ", ".join(f"{label} {count:,}" for label, count in about["groups"].items())

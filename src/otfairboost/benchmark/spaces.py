@@ -68,18 +68,18 @@ def sample_configurations(seed: int, n: int) -> list[dict[str, Any]]:
     ]
 
 
-def sample_own(method: Method, seed: int, n: int) -> list[dict[str, Any]]:
-    """Draw n configurations of a method's own parameters.
+def sample_own(task: Task, method: Method, seed: int, n: int) -> list[dict[str, Any]]:
+    """Draw n configurations of a method's own parameters for a task.
 
     Each from a stream of its own, by seed, method and position: what one method draws says nothing about another's.
     """
     stream = zlib.crc32(method.name.encode())
-    return [method.sample(np.random.default_rng([seed, 1, stream, i])) for i in range(n)]
+    return [method.sample(np.random.default_rng([seed, 1, stream, i]), task) for i in range(n)]
 
 
 def method_configurations(task: Task, method: Method, seed: int, n: int) -> list[Configuration]:
     """Return what a method tries in a task: n drawn configurations, or the one of a task without a search."""
     if task.configurations == "default":
         return [Configuration({}, method.default(task))]
-    pairs = zip(sample_configurations(seed, n), sample_own(method, seed, n), strict=True)
+    pairs = zip(sample_configurations(seed, n), sample_own(task, method, seed, n), strict=True)
     return [Configuration(shared, own) for shared, own in pairs]

@@ -42,12 +42,8 @@ class Method(ABC):
         return None
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator) -> Parameters:
-        """Draw the method's own parameters.
-
-        The space does not depend on the task. A parameter that a task has no use for is drawn and left aside, so that
-        configuration i is the same in all tasks.
-        """
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
+        """Draw the method's own parameters for a task."""
 
     @abstractmethod
     def default(self, task: Task) -> Parameters:

@@ -15,6 +15,8 @@ from otfairboost.benchmark.methods.plain import predict, train_lightgbm
 from otfairboost.benchmark.rows import Prediction, Rows
 from otfairboost.benchmark.spaces import log_uniform
 
+XGBOOST_MIN_CHILD_WEIGHT = 1.0
+
 Objective = Callable[[NDArray, lgb.Dataset], tuple[NDArray, NDArray]]
 
 if TYPE_CHECKING:
@@ -28,6 +30,11 @@ class FairXGBoost(Method):
 
     with :math:`a_i` = 1 in the group with the higher share of positive labels: its scores are pushed down, those of the
     other group up. The penalty is added to LightGBM, the engine of all other methods here, instead of XGBoost.
+
+    Notes
+    -----
+    Less a log loss, the objective has no lower bound: next to probabilities of 0 and 1 the hessian vanishes and the
+    gradient does not. What holds it is XGBoost's least sum of hessians in a leaf, 1 by default; LightGBM's is 0.001.
     """
 
     name = "fair_xgboost"
@@ -41,7 +48,7 @@ class FairXGBoost(Method):
             return "FairXGBoost has two groups, of which one is better off"
         return refuse_regression(task, "FairXGBoost is a classifier")
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the penalty's weight; the authors try 0 to 0.8."""
         return {"mu": log_uniform(rng, 0.02, 0.8)}
 
@@ -56,7 +63,8 @@ class FairXGBoost(Method):
         """Train and predict."""
         mu = label_gap(train) if own["mu"] is None else own["mu"]
         objective = penalised_log_loss(train, mu)
-        booster = train_lightgbm(objective, shared, train, n_jobs, seed, shared_dataset)
+        params = {**shared, "min_child_weight": XGBOOST_MIN_CHILD_WEIGHT}
+        booster = train_lightgbm(objective, params, train, n_jobs, seed, shared_dataset)
         return Prediction(special.expit(predict(booster, test, n_jobs)))
 
 

@@ -38,7 +38,7 @@ class FairGBM(Method):
             return "FairGBM constrains error rates; it has no demographic parity"
         return refuse_regression(task, "FairGBM is a classifier")
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the multipliers' learning rate."""
         return {"multiplier_learning_rate": log_uniform(rng, 1e-4, 1.0)}
 

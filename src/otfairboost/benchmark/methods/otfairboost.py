@@ -17,18 +17,13 @@ if TYPE_CHECKING:
 
     from otfairboost.benchmark.tasks import Task
 
-REGRESSION_ONLY = ("objective", "alpha")
-CLASSIFICATION_ONLY = ("focus",)
-
 
 def _fit_predict(
     task: Task, shared: Parameters, own: Parameters, train: Rows, test: Rows, n_jobs: int, seed: int
 ) -> Prediction:
     classification = task.kind == "classification"
-    unused = REGRESSION_ONLY if classification else CLASSIFICATION_ONLY
-    fairness = {name: value for name, value in own.items() if name not in unused}
     estimator = FairLGBMClassifier if classification else FairLGBMRegressor
-    model: Any = estimator(fairness=task.criterion, **estimator_parameters(shared, n_jobs, seed), **fairness)
+    model: Any = estimator(fairness=task.criterion, **estimator_parameters(shared, n_jobs, seed), **own)
     model.fit(train.X, train.y, sample_weight=train.sample_weight, sensitive_features=train.s)
     score = model.predict_proba(test.X)[:, 1] if classification else model.predict(test.X)
     return Prediction(np.asarray(score, dtype=np.float64))
@@ -51,7 +46,7 @@ class PaperOTFairBoost(Method):
     name = "otfairboost_paper"
     title = "OT-FairBoost (paper's form)"
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the penalty's weight and the bandwidth."""
         return {"fairness_weight": log_uniform(rng, 0.1, 20.0), "bandwidth": float(rng.uniform(0.01, 2.0))}
 
@@ -71,22 +66,22 @@ class PaperOTFairBoost(Method):
 class OTFairBoost(Method):
     """OT-FairBoost with this package's defaults, over what its users may choose.
 
-    Besides the weight, classification searches how much the penalty looks at the decision (``focus``) and regression
-    which loss is trained (``objective``), robust ones among them: results are judged by the absolute error.
+    Classification searches how much the penalty looks at the decision (``focus``). A larger focus needs less weight, by
+    about the same factor, so their product is drawn. Regression is judged by the absolute error and searches the robust
+    losses.
     """
 
     name = "otfairboost"
     title = "OT-FairBoost (ours)"
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
-        """Draw weight, focus and, for regression, loss."""
-        focus = float(rng.choice([1.0, 2.0, 4.0]))
-        return {
-            "fairness_weight": log_uniform(rng, 1.0, 20.0),
-            "focus": focus,
-            "objective": str(rng.choice(["regression", "huber", "regression_l1"])),
-            "alpha": log_uniform(rng, 0.03, 0.3),
-        }
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
+        """Draw the weight, and what the kind of task has to choose besides."""
+        if task.kind == "classification":
+            focus = float(rng.choice([1.0, 2.0, 4.0, 8.0]))
+            return {"fairness_weight": log_uniform(rng, 2.0, 20.0) / focus, "focus": focus}
+        objective = str(rng.choice(["huber", "regression_l1"]))
+        width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
+        return {"fairness_weight": log_uniform(rng, 1.5, 30.0), "objective": objective, **width}
 
     def default(self, task: Task) -> Parameters:
         """Return the task's weight."""

@@ -74,7 +74,7 @@ class Baseline(Method):
     name = "baseline"
     title = "Baseline"
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Return nothing: it has no parameters of its own."""
         return {}
 

@@ -36,7 +36,7 @@ class W1Post(Method):
             return NEEDS_LABELS
         return refuse_regression(task, "W1Post decides between labels; a regression has none")
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the bound on the gap, from the paper's space."""
         return {"gap_bound": float(rng.uniform(1e-4, 0.05))}
 
@@ -72,7 +72,7 @@ class W2Post(Method):
         """Return that it makes whole distributions equal."""
         return None if task.criterion == "demographic_parity" else NEEDS_LABELS
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw how much of the difference is left.
 
         The paper's space ends at 0.05, next to full repair; half of the draws here come from there.

@@ -43,7 +43,7 @@ class FairGS(Method):
         """Return that it is for classification."""
         return refuse_regression(task, NO_REGRESSION)
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw a point of the grid: how far, and in which direction."""
         limit = float(rng.uniform(0.02, 0.5))
         return {"grid_limit": limit, "grid_size": 1, "direction_seed": int(rng.integers(2**31))}
@@ -85,7 +85,7 @@ class FairEG(Method):
         """Return that it is for classification."""
         return refuse_regression(task, NO_REGRESSION)
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the bound on the gap, from the paper's space."""
         return {"difference_bound": float(rng.uniform(0.005, 0.1))}
 
