@@ -33,6 +33,7 @@ class Sizes(NamedTuple):
     folds: int = 5
     trees: int = 300
     targets: int = 10
+    n_jobs: int = -1
 
 
 SMALL = Sizes(3, 2, 5, 2)
@@ -53,7 +54,7 @@ def make_weights(n_weights: int) -> list[float]:
 
 def make_model(sizes: Sizes, **parameters: Any) -> FairLGBMClassifier:
     """Return the estimator that is measured."""
-    return FairLGBMClassifier(**{**PARAMETERS, "n_estimators": sizes.trees, **parameters})
+    return FairLGBMClassifier(**{**PARAMETERS, "n_estimators": sizes.trees, "n_jobs": sizes.n_jobs, **parameters})
 
 
 def cost(sizes: Sizes, data: Data, **_: Any) -> Iterator[Figure]:
@@ -71,7 +72,7 @@ def cost(sizes: Sizes, data: Data, **_: Any) -> Iterator[Figure]:
             clone(model).set_params(fairness_weight=weight).fit(rows.X, rows.y, sensitive_features=rows.groups)
     one_by_one = time.perf_counter() - start
     start = time.perf_counter()
-    frontier = FairnessFrontier(model, weights=weights, cv=folds, n_jobs=-1)
+    frontier = FairnessFrontier(model, weights=weights, cv=folds, n_jobs=sizes.n_jobs)
     frontier.fit(data.X, data.y, sensitive_features=data.groups)
     together = time.perf_counter() - start
     detail = f"{sizes}; {together:.1f} s over {one_by_one:.1f} s, with prediction and metrics"
@@ -127,8 +128,9 @@ def main(arguments: list[str] | None = None) -> list[Figure]:
     parser.add_argument("--output", default="output/frontier.json")
     parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
     parser.add_argument("--only", nargs="*", help="names of measurements", choices=[m.__name__ for m in MEASUREMENTS])
+    parser.add_argument("--n-jobs", type=int, default=-1)
     options = parser.parse_args(arguments)
-    sizes = SMALL if options.small else Sizes()
+    sizes = (SMALL if options.small else Sizes())._replace(n_jobs=options.n_jobs)
     data = load_data(options.small, options.data_home)
     figures = []
     for measure in MEASUREMENTS:

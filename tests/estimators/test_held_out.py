@@ -64,6 +64,13 @@ def test_rare_kinds_are_spread_without_a_warning():
         assert max(np.count_nonzero(codes[test] == 2) for _, test in folds) <= 2
 
 
+def test_a_handful_of_rows_is_split_as_it_is():
+    folds = split_rows(
+        5, np.array([0, 1, 0, 1, 0, 1]), np.array([0, 0, 1, 1, 0, 1], np.int32), classification=True, seed=0
+    )
+    assert sorted(len(test) for _, test in folds) == [1, 1, 1, 1, 2]
+
+
 def test_the_seed_shuffles():
     y, codes = np.array([0, 1] * 50), np.tile([0, 0, 1, 1], 25).astype(np.int32)
     first, again, other = (split_rows(4, y, codes, classification=True, seed=seed)[0].test for seed in (0, 0, 1))

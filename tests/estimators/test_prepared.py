@@ -80,6 +80,14 @@ def test_rows_are_binned_once(monkeypatch):
     assert len(set(handles)) == 1
 
 
+def test_few_rows_in_a_group_are_warned_of_once():
+    groups = np.where(np.arange(600) < 10, "few", LOANS.groups)
+    with pytest.warns(UserWarning, match="groups of fewer than 30 rows"):
+        prepared = FairLGBMClassifier(**SMALL).prepare_fit(LOANS.X, LOANS.y, sensitive_features=groups)
+    for weight in WEIGHTS:
+        assert prepared.fit(weight).groups_ == ("blue", "few", "green")  # a warning is an error here
+
+
 @pytest.mark.parametrize(
     ("params", "given", "message"),
     [

@@ -2,7 +2,6 @@
 
 import reprlib
 import warnings
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -83,20 +82,12 @@ def _stratify(
     kinds = groups.astype(np.int64) + 1
     if classification:
         kinds = kinds * (int(y.max()) + 1) + y.astype(np.int64)
+    if np.unique(kinds, return_counts=True)[1].max() < n_folds:
+        kinds = np.zeros(len(kinds), np.int64)  # too few rows to deal each kind out
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        # Kinds too rare for every fold are put together, so that they do not end up in the first fold alone.
-        rare = np.isin(kinds, [kind for kind, count in _count(kinds) if count < n_folds])
-        kinds[rare] = -1
-        if 0 < np.count_nonzero(rare) < n_folds:
-            kinds[rare] = max(_count(kinds[~rare]), key=lambda pair: pair[1], default=(0, 0))[0]
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
         return [Fold(train, test) for train, test in splitter.split(np.empty((len(y), 0)), kinds)]
-
-
-def _count(kinds: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    values, counts = np.unique(kinds, return_counts=True)
-    return zip(values.tolist(), counts.tolist(), strict=True)
 
 
 def _read_index(rows: Any, n_rows: int) -> Index:
