@@ -81,7 +81,7 @@ def run(
                     on_progress=on_progress,
                 )  # fmt: skip
             failed = f", {summary.failed} of them failed (see the report)" if summary.failed else ""
-            console.print(f"{task.name}: {summary.total} fits in {path}{failed}; {summary.fitted} new")
+            console.print(f"{task.name}: {summary.total} fits in {path}{failed}; {summary.fitted} new", soft_wrap=True)
 
 
 @benchmark.command()
