@@ -63,7 +63,7 @@ def make_data(
     X = rng.normal(size=(n_rows, n_features)).astype(np.float32)
     groups = np.clip(np.floor((X[:, 0] + rng.normal(size=n_rows)) * n_groups / 4 + n_groups / 2), 0, n_groups - 1)
     effect = 1.0 / np.sqrt(np.arange(1, n_features + 1, dtype=np.float32))
-    effect[n_informative:] = 0.0
+    effect[n_features if n_informative is None else n_informative :] = 0.0
     raw = X @ effect + X[:, 1] * X[:, 2] - 0.5
     return X, (raw + rng.logistic(size=n_rows) > 0).astype(np.int8), groups.astype(np.int8)
 
