@@ -54,22 +54,22 @@ class FairXGBClassifier(FairXGBModel, xgb.XGBClassifier):
 
     def _fit_plain(self, given: FitArguments) -> None:
         self._keep_labels(None)
-        if np.ndim(given.y) <= 1 or np.shape(given.y)[1:] == (1,):  # not several labels at once
-            encoder = LabelEncoder().fit(read_column(given.y, "y", warn=True))
-            self._keep_labels(encoder)
-            codes = encoder.transform(read_column(given.y, "y"))
-            given = given._replace(
-                y=codes,
-                evaluations=[
-                    one._replace(
-                        y=codes
-                        if one.y is given.y
-                        else encode_labels(one.y, encoder, self._argument_names.eval_y.format(i)).values
-                    )
-                    for i, one in enumerate(given.evaluations)
-                ],
+        y = np.asarray(given.y)
+        if y.ndim > 1 and y.shape[1:] != (1,):  # several labels at once
+            super()._fit_plain(given)
+            return
+        encoder = LabelEncoder().fit(read_column(given.y, "y", warn=True))
+        codes = encoder.transform(read_column(given.y, "y"))
+        evaluations = [
+            one._replace(
+                y=codes
+                if one.y is given.y
+                else encode_labels(one.y, encoder, self._argument_names.eval_y.format(i)).values
             )
-        super()._fit_plain(given)
+            for i, one in enumerate(given.evaluations)
+        ]
+        super()._fit_plain(given._replace(y=codes, evaluations=evaluations))
+        self._keep_labels(encoder)
 
     def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:
         if like is not None:
@@ -92,6 +92,12 @@ class FairXGBClassifier(FairXGBModel, xgb.XGBClassifier):
 
 class FairXGBRegressor(FairXGBModel, xgb.XGBRegressor):
     """XGBoost's regressor with a fairness penalty."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: only the plain model takes more than one target."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.fairness_weight == 0
+        return tags
 
     def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:
         return read_values(y, name, warn=like is None)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import xgboost as xgb
 from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
 
 from otfairboost.boosters.xgboost import TrainedBooster
 from otfairboost.boosters.xgboost_parameters import read_number
@@ -18,6 +19,7 @@ from otfairboost.estimators.inputs import (
     Rows,
     read_evaluation_inputs,
     read_features,
+    read_weight,
 )
 from otfairboost.estimators.prepared import PreparedFit
 from otfairboost.estimators.task import Task, weigh_labels
@@ -132,6 +134,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         return {*super()._wrapper_params(), *self._own_parameters}
 
     def _fit_plain(self, given: FitArguments) -> None:
+        read_weight(given.sample_weight, _num_samples(given.X), "sample_weight")  # in words; XGBoost refuses it as well
         evaluations = given.evaluations
         arguments: dict[str, Any] = {}
         if evaluations:
