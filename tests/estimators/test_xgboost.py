@@ -151,7 +151,6 @@ def test_all_threads_give_the_same_model():
 def test_a_target_gap_is_kept():
     model = fit(FairXGBClassifier(**SMALL, max_gap=0.15, gap_cv=2, gap_confidence=None))
     assert model.gap_ <= 0.15
-    assert model.fairness_weight_ == [s for s in model.search_history_ if s.gap <= 0.15][-1].fairness_weight or True
     again = fit(FairXGBClassifier(**SMALL, fairness_weight=model.fairness_weight_))
     np.testing.assert_array_equal(margins(again), margins(model))
 
@@ -169,7 +168,9 @@ def test_prepared_fits_are_single_fits_on_threads_too():
 def test_a_frontier_takes_them():
     frontier = FairnessFrontier(FairXGBClassifier(**SMALL), weights=[0, 20.0], cv=2)
     frontier.fit(LOANS.X, LOANS.y, sensitive_features=LOANS.groups)
-    assert len(frontier.points_) == 2
+    np.testing.assert_array_equal(frontier.weights_, [0, 20.0])
+    gap = frontier.metrics_.index("demographic_parity_difference")
+    assert frontier.values_[1, :, gap].mean() < frontier.values_[0, :, gap].mean()
 
 
 # --------------------------------------------------------------------------------------------- evaluation sets
@@ -193,7 +194,7 @@ def test_metrics_are_those_of_the_model():
 
 def test_the_default_metric_is_what_is_trained_where_groups_are_known():
     assert list(evaluated(FairXGBClassifier(**SMALL)).evals_result()["validation_1"]) == ["fair_objective"]
-    without = fit(FairXGBRegressor(**SMALL), WAGES, eval_set=[(WAGES.X, WAGES.y)])
+    without = fit(FairXGBRegressor(**SMALL), WAGES, eval_set=[(WAGES.X.copy(), WAGES.y)])
     assert list(without.evals_result()["validation_0"]) == ["rmse"]
     plain = evaluated(FairXGBClassifier(**SMALL, fairness_weight=0, eval_metric="base_loss"))
     theirs = xgb.XGBClassifier(**SMALL).fit(LOANS.X, LOANS.y)
