@@ -66,7 +66,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         super().__init__(**kwargs)
         self._set_own_parameters(locals())
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any,
@@ -188,7 +188,8 @@ class FairXGBModel(FairModel, xgb.XGBModel):
 
     def _keep_booster(self, prepared: PreparedFit, trained: TrainedBooster) -> None:
         self._Booster = trained.booster
-        self._set_evaluation_result(trained.history)
+        if trained.history:
+            self.evals_result_ = trained.history
 
 
 def _read_model(model: Any) -> xgb.Booster | None:
