@@ -51,7 +51,7 @@ def test_scikit_learn_check(estimator, check):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "theirs"), zip(PLAIN, [xgb.XGBClassifier(n_jobs=1), xgb.XGBRegressor(n_jobs=1)], strict=True)
+    ("estimator", "theirs"), list(zip(PLAIN, [xgb.XGBClassifier(n_jobs=1), xgb.XGBRegressor(n_jobs=1)], strict=True))
 )
 @pytest.mark.filterwarnings("ignore")
 def test_no_more_is_exempted_than_fails_with_xgboost(estimator, theirs):
