@@ -46,6 +46,7 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(PLAIN + GROUPED, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore:sensitive_features. groups of fewer than 30 rows")  # the checks' data are small
+@pytest.mark.filterwarnings("ignore:Unknown data type")  # XGBoost's own, of sparse formats that it converts
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
