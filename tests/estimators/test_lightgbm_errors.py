@@ -79,7 +79,7 @@ ROWS = [
     case("y contains 2 missing values (NaN)", y=pd.Series([None, 1, 0, None] + [1] * 296, dtype="Int64")),
     case("y contains 1 missing values (NaN)", y=[None, "a", "b"] + ["b"] * 297),
     case("y contains infinity; it must be finite", y=np.where(LOANS.y, np.inf, 0.0), regressor=True),
-    case("y has values beyond 3.40282e+38, which LightGBM's single precision", y=1e39 * WAGES.y, regressor=True),
+    case("y has values beyond 3.40282e+38, which the booster's single precision", y=1e39 * WAGES.y, regressor=True),
     case("y must be numbers, got <U5", y=LOANS.groups, regressor=True),
     case("y must be numbers, got datetime64", y=np.full(N, "2020-01-01", "M8[D]"), regressor=True),
     case("Only binary classification is supported with fairness_weight > 0 or fairness metrics: y must have 2 "

@@ -171,7 +171,7 @@ class Evaluator:
         self._objective = make_objective() if objective_needed else None
 
     def __call__(self, predicted: Float) -> list[EvalResult]:
-        """Return (name, value, greater is better) of each metric that is not LightGBM's to compute."""
+        """Return (name, value, greater is better) of each metric."""
         raw = predicted + self._offset
         response = raw if self._threshold is None else special.expit(raw)
         parts: dict[str, float] = {}
@@ -187,7 +187,7 @@ class Evaluator:
                 results.append((metric, self._loss.value(self._target, raw, self._loss_weight), False))
             elif metric in parts:
                 results.append((metric, parts[metric], False))
-            elif metric not in RANKING_METRICS:
+            else:
                 results.append(self._compute(metric, response))
         return results
 
@@ -223,7 +223,7 @@ class Evaluator:
     def _refuse_impossible_metrics(self, rows: Rows) -> None:
         """Raise before training for metrics that these rows do not have."""
         for metric in self._metrics:
-            if not isinstance(metric, str) or metric in RANKING_METRICS:
+            if not isinstance(metric, str):
                 continue
             if needs_groups(metric):
                 self._refuse_too_few_groups(metric, rows)

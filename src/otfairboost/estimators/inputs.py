@@ -1,10 +1,8 @@
 """What users pass to ``fit``, read and checked: columns, weights, initial scores, evaluation sets."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import lightgbm as lgb
 import narwhals as nw
 import narwhals.dependencies as nwd
 import numpy as np
@@ -26,10 +24,10 @@ class Rows(NamedTuple):
     name, features_name : str
         What to call the rows, and their sensitive features, in messages.
     X
-        As LightGBM takes it.
+        As the booster takes it.
     target : Target
     weight : float32 array of shape (n_rows,)
-        In metrics and, up to the weights of LightGBM's objectives, in the loss.
+        In metrics and, up to weights of labels, in the loss.
     distribution_weight : float32 array of shape (n_rows,)
         In the groups' score distributions.
     groups : Groups or None
@@ -46,6 +44,21 @@ class Rows(NamedTuple):
     init_score: NDArray[np.float64] | None
 
 
+class ArgumentNames(NamedTuple):
+    """What a booster's estimators call the arguments of ``fit``, for messages. The defaults are LightGBM's."""
+
+    init_score: str = "init_score"
+    init_model: str = "init_model"
+    evaluation_set: str = "eval_X, eval_y"
+    eval_X: str = "eval_X[{}]"
+    eval_y: str = "eval_y[{}]"
+    eval_sample_weight: str = "eval_sample_weight"
+    eval_init_score: str = "eval_init_score"
+
+
+LIGHTGBM_NAMES = ArgumentNames()
+
+
 class EvaluationInput(NamedTuple):
     """What the user passes for one evaluation set."""
 
@@ -58,7 +71,7 @@ class EvaluationInput(NamedTuple):
 
 
 class FitArguments(NamedTuple):
-    """The arguments of ``fit``, with the evaluation sets sorted."""
+    """The arguments of ``fit``, with the evaluation sets sorted; what a booster does not have stays at its default."""
 
     X: Any
     y: Any
@@ -72,6 +85,7 @@ class FitArguments(NamedTuple):
     categorical_feature: Any = "auto"
     callbacks: Any = None
     init_model: Any = None
+    verbose: Any = None
 
 
 def read_column(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
@@ -97,7 +111,7 @@ def read_column(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
 
 
 def read_numbers(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
-    """Return a 1-D array of finite numbers that stay finite as float32, which is how LightGBM keeps them."""
+    """Return a 1-D array of finite numbers that stay finite as float32, which is how boosters keep them."""
     column = read_column(values, name, warn=warn)
     if column.dtype.kind == "O":
         try:
@@ -108,7 +122,7 @@ def read_numbers(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
         raise ValueError(f"{name} must be numbers, got {column.dtype}")
     largest = float(np.finfo(np.float32).max)
     if len(column) and not max(abs(float(column.min())), abs(float(column.max()))) <= largest:
-        raise ValueError(f"{name} has values beyond {largest:g}, which LightGBM's single precision cannot hold")
+        raise ValueError(f"{name} has values beyond {largest:g}, which the booster's single precision cannot hold")
     return column
 
 
@@ -120,7 +134,7 @@ def read_weight(weight: Any, n_rows: int, name: str, *, other: str = "X") -> NDA
     check_length(column, n_rows, name, other=other)
     if (column < 0).any():
         raise ValueError(f"{name} must not be negative, got {column.min():g}")
-    if not column.astype(np.float32).any():  # LightGBM's precision
+    if not column.astype(np.float32).any():  # the booster's precision
         raise ValueError(f"{name} is zero for every row; at least one must be positive")
     return column
 
@@ -140,23 +154,8 @@ def check_length(values: Any, n_rows: int, name: str, *, other: str = "X") -> No
         raise ValueError(f"{name} has {len(values)} rows, but {other} has {n_rows}; both need the same number")
 
 
-def check_columns(X: Any, name: str) -> None:
-    """Raise for columns of a polars or pyarrow table that end the whole process in LightGBM 4.7.0."""
-    if not nwd.is_into_dataframe(X) or nwd.is_pandas_dataframe(X):  # LightGBM itself reads pandas, and checks it
-        return
-    supported = (nw.Boolean, nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64,
-                 nw.Float32, nw.Float64)  # fmt: skip
-    schema = nw.from_native(X, eager_only=True).schema
-    refused = [f"{column!r} ({dtype})" for column, dtype in schema.items() if dtype not in supported]
-    if refused:
-        raise ValueError(
-            f"{name} has columns that LightGBM cannot read: {', '.join(refused)}; allowed are integers, floats and "
-            "booleans (for categories: integer codes and categorical_feature, or pandas)"
-        )
-
-
 def read_features(X: Any, name: str, read_array: Callable[..., Any], *, least: int) -> Any:
-    """Check X as LightGBM's estimators do: data frames go to LightGBM as they are, the rest becomes an array."""
+    """Check X as the boosters' estimators do: data frames go to the booster as they are, the rest becomes an array."""
     if not nwd.is_into_dataframe(X):
         X = read_array(X, accept_sparse=True, ensure_all_finite=False, ensure_min_samples=0)
     if X.shape[0] < least:
@@ -178,26 +177,6 @@ def read_class_weight(class_weight: Any, target: Target, weight: NDArray[np.floa
     return factor * weight if len(weight) else factor
 
 
-def read_init_model(init_model: Any) -> lgb.Booster | None:
-    """Return the booster to continue from."""
-    if isinstance(init_model, lgb.LGBMModel):
-        init_model = init_model.booster_
-    elif isinstance(init_model, str | Path):
-        init_model = lgb.Booster(model_file=init_model)
-    if init_model is None:
-        return None
-    if not isinstance(init_model, lgb.Booster):
-        raise TypeError(
-            f"init_model is a {type(init_model).__name__}; allowed are a file name, a Booster and a fitted estimator"
-        )
-    if init_model.num_model_per_iteration() != 1:
-        raise ValueError(
-            f"init_model has {init_model.num_model_per_iteration()} trees per iteration; only a model with one, for a "
-            "binary target or regression, can be continued with fairness_weight > 0"
-        )
-    return init_model
-
-
 def read_evaluation_inputs(
     eval_set: Any,
     eval_X: Any,
@@ -206,39 +185,22 @@ def read_evaluation_inputs(
     eval_class_weight: Any,
     eval_init_score: Any,
     eval_sensitive_features: Any,
+    names: ArgumentNames = LIGHTGBM_NAMES,
 ) -> list[EvaluationInput]:
     """Sort the ``eval_*`` arguments by evaluation set."""
     pairs = _pair(eval_set, eval_X, eval_y)
-    features = _sort_features(eval_sensitive_features, len(pairs))
+    features = _sort_features(eval_sensitive_features, len(pairs), names)
     return [
         EvaluationInput(
             X,
             y,
-            _item(eval_sample_weight, i, len(pairs), "eval_sample_weight"),
+            _item(eval_sample_weight, i, len(pairs), names.eval_sample_weight),
             _item(eval_class_weight, i, len(pairs), "eval_class_weight"),
-            _item(eval_init_score, i, len(pairs), "eval_init_score"),
+            _item(eval_init_score, i, len(pairs), names.eval_init_score),
             features[i],
         )
         for i, (X, y) in enumerate(pairs)
     ]
-
-
-def read_callbacks(callbacks: Any) -> list[Callable[..., Any]]:
-    """Return the callbacks as a list of their own."""
-    if callbacks is not None and not isinstance(callbacks, list | tuple | set):
-        raise TypeError(f"callbacks must be a list of functions, got {type(callbacks).__name__}")
-    for one in callbacks or ():
-        if not callable(one):
-            raise TypeError(f"callbacks must be a list of functions, but it holds {one!r}")
-    return list(callbacks or ())
-
-
-def name_evaluation_set(eval_names: Any, i: int, *, is_train: bool) -> str:
-    """Return the name that LightGBM gives the i-th evaluation set."""
-    names: Sequence[str] = [eval_names] if isinstance(eval_names, str) else eval_names or []
-    if i < len(names):
-        return names[i]
-    return "training" if is_train else f"valid_{i}"
 
 
 def _pair(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
@@ -277,13 +239,14 @@ def _item(collection: Any, i: int, count: int, name: str) -> Any:
     return collection[i] if i < len(collection) else None
 
 
-def _sort_features(features: Any, count: int) -> list[Any]:
+def _sort_features(features: Any, count: int, names: ArgumentNames) -> list[Any]:
     """Return the sensitive features of each evaluation set: the only such argument that may come without a list."""
     if features is None:
         return [None] * count
     name = "eval_sensitive_features"
     if count == 0:
-        raise ValueError(f"{name} is given, but there is no evaluation set; give eval_X and eval_y as well")
+        wanted = names.evaluation_set.replace(", ", " and ")
+        raise ValueError(f"{name} is given, but there is no evaluation set; give {wanted} as well")
     if isinstance(features, dict):
         return [_item(features, i, count, name) for i in range(count)]
     if isinstance(features, list | tuple) and len(features) == count and (count > 1 or not _is_scalar(features[0])):

@@ -5,80 +5,15 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from sklearn.preprocessing import LabelEncoder
-from sklearn.utils.multiclass import check_classification_targets
 
 from otfairboost.boosters.lightgbm_parameters import read_flag, read_number
 from otfairboost.criteria import Target
-from otfairboost.estimators.inputs import Float32, read_column, read_numbers
+from otfairboost.estimators.documentation import document
+from otfairboost.estimators.inputs import Float32
 from otfairboost.estimators.lightgbm_model import FairLGBMModel
 from otfairboost.estimators.native_metrics import CLASSIFIER_METRICS, REGRESSOR_METRICS
+from otfairboost.estimators.targets import encode_labels, read_labels, read_values
 from otfairboost.losses import AbsoluteError, HuberLoss, LogLoss, Loss, SquaredError
-
-_PARAMETERS = """
-
-    Every parameter of LightGBM's estimator keeps its name and meaning.
-
-    Parameters
-    ----------
-    fairness : str, default="demographic_parity"
-        The criterion: ``"demographic_parity"`` (scores independent of the group), ``"equalized_odds"`` (independent
-        given the label), ``"true_positive_rate_parity"`` (among positives; equal opportunity) or
-        ``"false_positive_rate_parity"`` (among negatives). Those with a label need a classifier.
-    fairness_weight : float, default=5.0
-        How much the penalty counts against the mean loss of a row, independent of the number of rows; the paper's
-        lambda, whose range there is 0.1 to 20. 0 trains the plain model.
-    multi_group : {"one_vs_rest", "barycenter"}, default="one_vs_rest"
-        With more than two groups: compare each with all others together, or with the groups' barycenter.
-    group_weighting : {"equal", "size"}, default="equal"
-        Whether each group counts the same in the penalty, or by its weight.
-    transport : {"histogram", "exact", "kde"}, default="histogram"
-        How score distributions are compared: binned, row by row (for small data), or smoothed by a Gaussian kernel.
-    ties : {"average", "right", "left"}, default="average"
-        What a block of equal scores is moved to: the mean of its targets, or the paper's one-sided derivatives (for
-        two groups, with ``transport="exact"``).
-    bandwidth : float, default=0.1
-        Of the kernel, as a factor of the scores' standard deviation.
-    n_bins : int, optional
-        Of the histogram; by default it grows with the number of rows.
-    focus : float, default=1.0
-        1 compares probabilities as they are. Larger values, such as 4 or 8, make those near ``decision_threshold``
-        count for more and those far from it for less.
-    decision_threshold : float, default=0.5
-        The probability from which on a row counts as selected in ``focus`` and in metrics during training.
-    fairness_hessian : float, "auto" or "paper", default="auto"
-        The penalty's curvature, as a factor of its Gauss-Newton term: twice the learning rate, at most 1 ("auto"), or
-        a number; "paper" is the paper's form. Larger is slower and safer.
-    max_gap : float, optional
-        A target in place of a weight: the fitted model is the one of the smallest weight whose gap on held-out rows is
-        at most this. The search starts from ``fairness_weight`` (leave it at its default), tries weights from 0 to 20
-        times that, 8 at most, and the model is then fitted on all rows.
-    gap_metric : str, optional
-        Which gap, by its name in ``otfairboost.metrics.METRICS``. By default that of ``fairness``, in decisions at
-        ``decision_threshold``; a regressor has ``"kolmogorov_smirnov"`` and ``"wasserstein_distance"``.
-    gap_cv : int, splitter, iterable or "eval_set", default=5
-        What is held out for it: folds, as in ``otfairboost.selection.FairnessFrontier``; or the first evaluation set
-        given to ``fit``, which costs one fit for each weight.
-    gap_confidence : float or None, default=0.95
-        Holds the upper bound of the gap, at this confidence, under ``max_gap``; None: the gap itself.
-    on_unreachable : {"warn", "raise"}, default="warn"
-        If no weight that was tried keeps the gap: fit the one of the smallest gap and warn, or raise.
-    **lightgbm_parameters
-        LightGBM's parameters and their aliases.
-
-    Attributes
-    ----------
-    booster_ : lightgbm.Booster
-        An ordinary LightGBM model, with the initial score and the objective inside.
-    groups_ : tuple
-        The groups that were compared.
-    fairness_weight_ : float
-        The weight that was trained with.
-    gap_, gap_interval_ : float, (float, float)
-        With ``max_gap``: the gap on the rows held out in the search, and its lower and upper bound.
-    search_history_ : tuple of SearchStep
-        With ``max_gap``: each weight tried, its gap and bounds.
-    """
 
 
 class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
@@ -93,28 +28,15 @@ class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
         return tags
 
     def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:
-        column = read_column(y, name)
         if like is not None:
-            assert like.classes is not None
-            unknown = sorted(set(column.tolist()) - set(like.classes), key=str)
-            if unknown:
-                raise ValueError(
-                    f"{name} holds labels that were not seen in training: {unknown}; seen were {list(like.classes)}"
-                )
-            return Target(self._le.transform(y).astype(np.float32), like.classes)
-        check_classification_targets(column)
-        self._le = LabelEncoder().fit(y)
+            return encode_labels(y, self._le, name)
+        self._le, target = read_labels(y, name)
         self._classes = self._le.classes_
         self._n_classes = len(self._classes)
         self._class_map = {label: code for code, label in enumerate(self._classes)}
-        if self._n_classes != 2:
-            raise ValueError(
-                "Only binary classification is supported with fairness_weight > 0 or fairness metrics: "
-                f"y must have 2 classes, got {self._n_classes} ({', '.join(map(str, self._classes[:10]))})"
-            )
         if self.objective is None:
             self._objective = None  # that of an earlier fit does not count
-        return Target(self._le.transform(y).astype(np.float32), tuple(self._classes.tolist()))
+        return target
 
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
         if self._objective != "binary":
@@ -170,7 +92,7 @@ class FairLGBMRegressor(FairLGBMModel, lgb.LGBMRegressor):
         )  # fmt: skip
 
     def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:
-        return Target(read_numbers(y, name, warn=like is None).astype(np.float32), None)
+        return read_values(y, name, warn=like is None)
 
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
         metric = REGRESSOR_METRICS.get(self._objective) if isinstance(self._objective, str) else None
@@ -187,4 +109,4 @@ class FairLGBMRegressor(FairLGBMModel, lgb.LGBMRegressor):
 
 
 for _estimator in (FairLGBMClassifier, FairLGBMRegressor):
-    _estimator.__doc__ = f"{_estimator.__doc__}{_PARAMETERS}"
+    document(_estimator, engine="LightGBM", booster="booster_ : lightgbm.Booster")

@@ -3,74 +3,100 @@
 import copy
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-import lightgbm as lgb
-
-from otfairboost.boosters.lightgbm import EvaluationSet, TrainedBooster, train_booster
-from otfairboost.boosters.lightgbm_parameters import refuse_ignored_parameters
+from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.task import Task
+from otfairboost.objective import FairObjective
 from otfairboost.penalty import Plan
 from otfairboost.settings import FairnessSettings
 
 
 class EvaluationRows(NamedTuple):
-    """Rows to report metrics on during training, and what LightGBM is to call them."""
+    """Rows to report metrics on during training, and what the booster is to call them."""
 
     name: str
     rows: Rows
 
 
+class Trainer(Protocol):
+    """A booster's data set of the training rows, and how to train on it.
+
+    Attributes
+    ----------
+    params : dict
+        The booster's parameters.
+    is_continued : bool
+        Whether training continues another model.
+    """
+
+    params: dict[str, Any]
+    is_continued: bool
+
+    def construct(self) -> None:
+        """Bin the rows now, and not at the first training."""
+
+    def computes(self, metric: Any) -> bool:
+        """Return whether the booster itself computes this metric, and rightly, with a custom objective."""
+
+    def refuse_parameters(self) -> None:
+        """Raise for parameters that the booster ignores, or gets wrong, with a custom objective."""
+
+    def read_seed(self) -> int:
+        """Return the seed among the parameters."""
+
+    def train(
+        self,
+        task: Task,
+        objective: FairObjective | None,
+        metrics: Sequence[Any],
+        evaluations: Sequence[tuple[EvaluationRows, Evaluator]],
+    ) -> Any:
+        """Train on the objective, or on the booster's own if None; return the booster and its history."""
+
+
 class PreparedFit:
     """One ``fit``, up to the training: what does not depend on ``fairness_weight``.
 
-    It holds the rows' codes, LightGBM's binned data set and the plan of what is compared, so that fits at several
+    It holds the rows' codes, the booster's binned data set and the plan of what is compared, so that fits at several
     weights share them. After :meth:`construct` several threads may call :meth:`fit` at once.
 
     Parameters
     ----------
-    estimator : FairLGBMModel
+    estimator : FairModel
         The estimator that has read the rows.
-    params : dict
-        LightGBM's parameters.
-    train, train_set : Rows, lightgbm.Dataset
+    trainer : Trainer
+        The booster's part.
+    train : Rows
         The training rows.
     pose_task : callable
-        ``pose_task(settings, params)`` returns the task on the training rows.
+        ``pose_task(settings)`` returns the task on the training rows.
     metrics : sequence of str or callable
     evaluations : sequence of EvaluationRows
-    callbacks, init_model
-        As in ``lightgbm.train``.
     """
 
     def __init__(
         self,
         estimator: Any,
-        params: dict[str, Any],
+        trainer: Trainer,
         train: Rows,
-        train_set: lgb.Dataset,
         *,
-        pose_task: Callable[[FairnessSettings, dict[str, Any]], Task],
+        pose_task: Callable[[FairnessSettings], Task],
         metrics: Sequence[Any],
         evaluations: Sequence[EvaluationRows],
-        callbacks: Sequence[Callable[..., Any]],
-        init_model: lgb.Booster | None,
     ) -> None:
         self._estimator = estimator
-        self.params = params
+        self.trainer = trainer
         self.train_rows = train
-        self.train_set = train_set
         self._pose_task = pose_task
         self._metrics = metrics
         self.evaluations = evaluations
-        self._callbacks = callbacks
-        self._init_model = init_model
         self._plan: Plan | None = None
 
     def construct(self) -> "PreparedFit":
         """Bin the rows and plan the comparisons now, and not at the first fit."""
-        self.train_set.construct()
+        self.trainer.construct()
         if not self.evaluations:
             self.train_rows = self.train_rows._replace(X=None)  # they are in bins now
         if self.train_rows.groups is not None:
@@ -84,37 +110,23 @@ class PreparedFit:
         model._keep_fit(self, self.train(model._settings()), fairness_weight)
         return model
 
-    def train(self, settings: FairnessSettings) -> TrainedBooster:
+    def train(self, settings: FairnessSettings) -> Any:
         """Train a booster with these settings, which differ from the estimator's in the weight at most."""
         if settings.fairness_weight > 0:
-            refuse_ignored_parameters(self.params)
-        task = self._pose_task(settings, self.params)
+            self.trainer.refuse_parameters()
+        task = self._pose_task(settings)
+        own = [metric for metric in self._metrics if not self.trainer.computes(metric)]
         with ExitStack() as threads:
             objective = None
             if settings.fairness_weight > 0:
                 plan = self._plan_comparisons(settings)
                 objective = threads.enter_context(closing(task.objective_on(self.train_rows, plan)))
-            evaluation_sets = []
-            for name, rows in self.evaluations:
-                is_train = rows is self.train_rows
-                evaluator = task.evaluator_on(rows, self._metrics, objective if is_train else None)
+            evaluations = []
+            for one in self.evaluations:
+                evaluator = task.evaluator_on(one.rows, own, objective if one.rows is self.train_rows else None)
                 threads.enter_context(closing(evaluator))
-                dataset = self.train_set
-                if not is_train:
-                    dataset = make_dataset(rows, self.params, "auto", "auto", reference=self.train_set)
-                evaluation_sets.append(EvaluationSet(name, dataset, evaluator))
-            return train_booster(
-                self.params,
-                self.train_set,
-                self._estimator.n_estimators,
-                loss=task.loss,
-                objective=objective,
-                settings=settings,
-                metrics=self._metrics,
-                evaluation_sets=evaluation_sets,
-                callbacks=self._callbacks,
-                init_model=self._init_model,
-            )
+                evaluations.append((one, evaluator))
+            return self.trainer.train(task, objective, self._metrics, evaluations)
 
     def _plan_comparisons(self, settings: FairnessSettings) -> Plan:
         if self._plan is None:
@@ -122,19 +134,3 @@ class PreparedFit:
             assert rows.groups is not None
             self._plan = settings.plan(rows.target, rows.groups, rows.distribution_weight, name=rows.features_name)
         return self._plan
-
-
-def make_dataset(
-    rows: Rows, params: dict[str, Any], feature_name: Any, categorical_feature: Any, reference: Any = None
-) -> lgb.Dataset:
-    """Return the rows as LightGBM takes them."""
-    return lgb.Dataset(
-        rows.X,
-        label=rows.target.values,
-        weight=rows.weight if len(rows.weight) else None,
-        init_score=rows.init_score,
-        reference=reference,
-        feature_name=feature_name,
-        categorical_feature=categorical_feature,
-        params={**params, "objective": "none"},
-    )

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from otfairboost.boosters.lightgbm_parameters import read_number
 from otfairboost.estimators.held_out import score_rows, split_rows, take_rows
-from otfairboost.estimators.inputs import FitArguments, Rows
+from otfairboost.estimators.inputs import ArgumentNames, FitArguments, Rows
 from otfairboost.estimators.prepared import PreparedFit
 from otfairboost.metrics.gaps import find_gap
 from otfairboost.metrics.intervals import bootstrap_interval
@@ -72,7 +71,7 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
 
     Parameters
     ----------
-    estimator : FairLGBMModel
+    estimator : FairModel
         With all parameters; it is not changed.
     target : GapTarget
     given : FitArguments
@@ -88,11 +87,14 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
             "start from; leave fairness_weight at its default"
         )
     if given.init_score is not None:
-        raise ValueError("init_score is not available with max_gap: predictions do not contain it; use init_model")
+        names = estimator._argument_names
+        raise ValueError(
+            f"{names.init_score} is not available with max_gap: predictions do not contain it; use {names.init_model}"
+        )
     classification = prepared.train_rows.target.classes is not None
     metric = find_gap("gap_metric", target.gap_metric, fairness=settings.fairness, classification=classification)
     if isinstance(target.gap_cv, str):
-        held_out = _use_evaluation_set(target.gap_cv, given, prepared)
+        held_out = _use_evaluation_set(target.gap_cv, prepared, estimator._argument_names)
     else:
         held_out = _cross_validate(estimator, target.gap_cv, given, prepared)
     threshold = settings.decision_threshold if classification else None
@@ -125,7 +127,7 @@ def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: Prep
         train.target.values,
         train.groups.codes,
         classification=train.target.classes is not None,
-        seed=int(read_number(prepared.params, "seed", 0)),
+        seed=prepared.trainer.read_seed(),
         name="gap_cv",
     )
     inner = clone(estimator).set_params(max_gap=None)
@@ -138,13 +140,13 @@ def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: Prep
     return HeldOut(fits, _measured(train, np.concatenate([fold.test for fold in folds])))
 
 
-def _use_evaluation_set(name: str, given: FitArguments, prepared: PreparedFit) -> HeldOut:
+def _use_evaluation_set(name: str, prepared: PreparedFit, names: ArgumentNames) -> HeldOut:
     if name != EVAL_SET:
         raise ValueError(f"gap_cv={name!r} is unknown; allowed are {EVAL_SET!r}, a number of folds and a splitter")
     rows = prepared.evaluations[0].rows if prepared.evaluations else None
     if rows is None or rows.groups is None or rows is prepared.train_rows:
         raise ValueError(
-            f"gap_cv={EVAL_SET!r} measures the gap on the first evaluation set; give eval_X, eval_y and "
+            f"gap_cv={EVAL_SET!r} measures the gap on the first evaluation set; give {names.evaluation_set} and "
             "eval_sensitive_features, other rows than those of X"
         )
     return HeldOut([(prepared, rows.X)], _measured(rows, np.arange(len(rows.target.values))))

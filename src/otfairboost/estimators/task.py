@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.boosters.lightgbm_parameters import read_number
 from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
@@ -14,7 +13,6 @@ from otfairboost.losses import Loss
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import Plan
 from otfairboost.settings import FairnessSettings
-from otfairboost.threads import count_threads
 
 
 class Task(NamedTuple):
@@ -23,23 +21,25 @@ class Task(NamedTuple):
     Attributes
     ----------
     settings : FairnessSettings
-    params : dict
-        LightGBM's parameters.
     loss : Loss
     label_weights : (float, float)
         Weights in the loss of negative and positive rows.
     offset : float
-        The raw prediction that training starts from, if LightGBM does not know it.
-    native_metrics : dict
-        LightGBM's metrics by name.
+        The raw prediction that training starts from, if the booster does not know it.
+    learning_rate, n_jobs : float, int
+        The booster's.
+    native_metrics, constants : dict, Constants
+        LightGBM's metrics by name, and what they read.
     """
 
     settings: FairnessSettings
-    params: dict[str, Any]
     loss: Loss
     label_weights: tuple[float, float]
     offset: float
-    native_metrics: dict[str, NativeMetric]
+    learning_rate: float
+    n_jobs: int
+    native_metrics: dict[str, NativeMetric] = {}  # noqa: RUF012  # never written to
+    constants: Constants = Constants()
 
     def objective_on(self, rows: Rows, plan: Plan | None = None) -> FairObjective:
         """Return the objective on these rows, which must have groups; ``plan`` is theirs if there is one already."""
@@ -50,8 +50,8 @@ class Task(NamedTuple):
             rows.groups,
             weigh_labels(rows, self.label_weights),
             rows.distribution_weight,
-            learning_rate=read_number(self.params, "learning_rate", 0.1),
-            n_jobs=count_threads(self.params["num_threads"]),
+            learning_rate=self.learning_rate,
+            n_jobs=self.n_jobs,
             offset=self.offset,
             name=rows.features_name,
             plan=plan,
@@ -59,9 +59,6 @@ class Task(NamedTuple):
 
     def evaluator_on(self, rows: Rows, metrics: Sequence[Any], objective: FairObjective | None) -> Evaluator:
         """Return what computes metrics on these rows; ``objective`` is theirs if there is one already."""
-        constants = {
-            name: read_number(self.params, name, default) for name, default in Constants._field_defaults.items()
-        }
         return Evaluator(
             metrics,
             rows,
@@ -71,7 +68,7 @@ class Task(NamedTuple):
             make_objective=lambda: self.objective_on(rows) if objective is None else objective,
             decision_threshold=None if rows.target.classes is None else self.settings.decision_threshold,
             native=self.native_metrics,
-            constants=Constants(**constants),
+            constants=self.constants,
         )
 
 

@@ -80,6 +80,12 @@ def prepare(estimator: Any, rows: RowInput, fit_arguments: dict[str, Any]) -> Ca
     return lambda weight: clone(estimator).set_params(fairness_weight=weight).fit(rows.X, rows.y, **arguments)
 
 
+def name_columns(feature_name: Any, categorical_feature: Any) -> dict[str, Any]:
+    """Return those of the two arguments of LightGBM's ``fit`` that are set; XGBoost's has neither."""
+    given = {"feature_name": feature_name, "categorical_feature": categorical_feature}
+    return {name: value for name, value in given.items() if not (isinstance(value, str) and value == "auto")}
+
+
 def identify(estimator: Any, split: SplitRows, fit_arguments: dict[str, Any]) -> dict[str, str]:
     """Return what scores depend on besides the weight, by kind."""
     parameters = {

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from otfairboost.metrics.registry import Metric
 from otfairboost.selection.choices import FrontierChoices
-from otfairboost.selection.fits import check_estimator, identify, run_fits
+from otfairboost.selection.fits import check_estimator, identify, name_columns, run_fits
 from otfairboost.selection.measures import Measures, find_measures
 from otfairboost.selection.points import FrontierNumbers, FrontierPoint
 from otfairboost.selection.progress import reporting
@@ -134,7 +134,7 @@ class FairnessFrontier(FrontierChoices, BaseEstimator):
             None if eval_X is None else RowInput(*given, eval_sample_weight),
             self.cv,
         )
-        fit_arguments = {"feature_name": feature_name, "categorical_feature": categorical_feature}
+        fit_arguments = name_columns(feature_name, categorical_feature)
         values, predictions = self._measure(weights, split, measures, fit_arguments)
         self.weights_ = np.array(weights)
         self.metrics_ = tuple(metric.name for metric in measures.metrics)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from otfairboost.estimators.held_out import score_rows, take_rows
 from otfairboost.extras import require
 from otfairboost.metrics.registry import Metric
-from otfairboost.selection.fits import check_estimator, identify, prepare
+from otfairboost.selection.fits import check_estimator, identify, name_columns, prepare
 from otfairboost.selection.measures import Measures, find_measures
 from otfairboost.selection.points import goodness
 from otfairboost.selection.progress import reporting
@@ -153,7 +153,7 @@ class FairnessSearch(BaseEstimator):
         measures = find_measures(self.estimator, [], self.performance, self.gap)
         rows = RowInput(X, y, sensitive_features, sample_weight)
         split = read_split(self.estimator, rows, None, self.cv)
-        fit_arguments = {"feature_name": feature_name, "categorical_feature": categorical_feature}
+        fit_arguments = name_columns(feature_name, categorical_feature)
         measure = _CrossValidation(self.estimator, split, measures, fit_arguments)
         study = self._open_study(measures, identify(self.estimator, split, fit_arguments))
         finished = [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
