@@ -72,6 +72,7 @@ class FairLGBMModel(lgb.LGBMModel):
         focus: float = 1.0,
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
+        score_space: Literal["response", "link"] = "response",
         max_gap: float | None = None,
         gap_metric: str | None = None,
         gap_cv: Any = 5,
@@ -117,6 +118,7 @@ class FairLGBMModel(lgb.LGBMModel):
         self.focus = focus
         self.decision_threshold = decision_threshold
         self.fairness_hessian = fairness_hessian
+        self.score_space = score_space
         self.max_gap = max_gap
         self.gap_metric = gap_metric
         self.gap_cv = gap_cv
@@ -233,7 +235,9 @@ class FairLGBMModel(lgb.LGBMModel):
         init_model = read_init_model(given.init_model)
         params = self._process_params(stage="fit")
         pose_task = partial(self._pose_task, train=train._replace(X=None), continued=init_model is not None)
-        pose_task(settings, params)  # raises for what cannot be trained
+        loss = pose_task(settings, params).loss  # raises for what cannot be trained
+        for i, rows in enumerate(evaluations):
+            loss.check_target(rows.target.values, f"eval_y[{i}]")
         for name in ("objective", "metric"):
             drop_parameter(params, name)
         return PreparedFit(
@@ -365,6 +369,7 @@ class FairLGBMModel(lgb.LGBMModel):
     def _pose_task(self, settings: FairnessSettings, params: dict[str, Any], train: Rows, *, continued: bool) -> Task:
         y, label_weights = train.target.values, self._label_weights(train.target, params)
         loss = self._make_loss(params, y, weigh_labels(train, label_weights))
+        loss.check_target(y, "y")
         # LightGBM's own objective, an initial score or model need no start from here.
         has_start = settings.fairness_weight == 0 or train.init_score is not None or continued
         starts_at_average = read_flag(params, "boost_from_average", True) and not has_start
