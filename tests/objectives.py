@@ -59,7 +59,7 @@ def make_penalty(rows, *, classification=True, **changes):
     strata = stratify(settings.fairness, rows.target(classification=classification))
     return Penalty(
         plan_comparisons(rows.encoded_groups(), strata, rows.weight, settings.group_weighting),
-        settings.score_map(classification=classification),
+        settings.score_map("logit" if classification else "identity"),
         multi_group=settings.multi_group,
         transport=settings.transport,
         ties=settings.ties,

@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
-    "metrics", "weight_search",
+    "metrics", "weight_search", "binning",
 }  # fmt: skip
 ABOVE_MATHS = {
     "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",

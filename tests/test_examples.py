@@ -13,6 +13,7 @@ SMALLER = {
     "derivatives_against_oracle": {"n_samples": 300},
     "oracle_hessian_matrix": {"n_samples": 90},
     "convergence": {"n_rows": 1000},
+    "claim_counts": {"n_rows": 3000},
 }
 
 
@@ -112,3 +113,15 @@ def test_weight_brings_groups_together(run):
     for model in info.models:  # scores spread out from their average
         spread = [np.concatenate(list(model.scores[t].values())).std() for t in module.ITERATIONS]
         assert spread == sorted(spread)
+
+
+def test_claims_by_sex_come_together_and_are_still_paid_for(run):
+    _, info, _ = run("claim_counts")
+    distances = [tariff.distance for tariff in info.tariffs]
+    assert distances == sorted(distances, reverse=True)
+    assert distances[-1] < 0.3 * distances[0]
+    deviances = [tariff.deviance for tariff in info.tariffs]
+    constant = 2 * (info.claims * np.log(np.where(info.claims > 0, info.claims / info.claims.mean(), 1.0))).mean()
+    assert deviances[0] < deviances[-1] < constant
+    for tariff in info.tariffs:
+        assert tariff.expected.mean() == pytest.approx(info.claims.mean(), rel=0.1)

@@ -7,7 +7,18 @@ from scipy.special import expit
 
 from objectives import UNWEIGHTED, Rows, make_objective, make_penalty, make_rows
 from oracles import central_gradient, score_of, slow_penalty
-from otfairboost.losses import AbsoluteError, HuberLoss, LogLoss, SquaredError
+from otfairboost.losses import (
+    AbsoluteError,
+    FairLoss,
+    GammaLoss,
+    HuberLoss,
+    LogLoss,
+    PercentageError,
+    PoissonLoss,
+    QuantileLoss,
+    SquaredError,
+    TweedieLoss,
+)
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import HessianForm
 
@@ -45,7 +56,50 @@ def test_value_and_gradient_agree_with_the_definition(n_groups, focus, weighted)
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("loss", [SquaredError(), HuberLoss(0.4), AbsoluteError(0.8)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("transport", ["exact", "histogram"])
+@pytest.mark.parametrize("space", ["response", "link"])
+@pytest.mark.parametrize(
+    "loss", [LogLoss(0.3), PoissonLoss(1.7), GammaLoss(1.7), TweedieLoss(1.7, 1.4)], ids=lambda loss: loss.name
+)
+def test_the_chain_rule_through_each_link(loss, space, transport):
+    """Value and gradient in the raw prediction, of responses or raw predictions compared by POT."""
+    rows = make_rows(1, weighted=True)._replace(weight=np.random.default_rng(2).integers(1, 4, 60).astype(np.float32))
+    respond = expit if loss.link == "logit" else np.exp
+    scale = loss.penalty_scale(space)
+    y = (rows.y if loss.link == "logit" else rows.y + 0.5).astype(np.float32)
+    objective = make_objective(
+        rows._replace(y=y), loss, classification=False, fairness_weight=2.0, score_space=space, transport=transport
+    )
+
+    def slow(raw):
+        score = respond(raw) if space == "response" else raw
+        distance = slow_penalty(
+            score, rows.groups, everyone(raw), rows.weight, multi_group="one_vs_rest", group_weighting="equal"
+        )
+        return rows.weight @ loss.row_values(y, raw) + 2.0 * scale * rows.weight.sum() * distance
+
+    expected = central_gradient(slow, rows.raw)
+    near = 1e-4 if transport == "exact" else 0.05
+    np.testing.assert_allclose(objective.derivatives(rows.raw)[0], expected, atol=near * np.abs(expected).max())
+    value = objective.value(rows.raw)
+    assert rows.weight.sum() * (value.loss + 2.0 * value.penalty) == pytest.approx(slow(rows.raw), rel=near)
+    shifted = make_objective(
+        rows._replace(y=y), loss, classification=False, fairness_weight=2.0, score_space=space, transport=transport,
+        offset=0.4,
+    )  # fmt: skip
+    np.testing.assert_allclose(shifted.value(rows.raw - 0.4), value, rtol=1e-6)
+    before = rows.raw - 0.4
+    np.testing.assert_allclose(
+        shifted.derivatives(before, overwrite=True)[0], objective.derivatives(rows.raw)[0], rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [SquaredError(), HuberLoss(0.4), AbsoluteError(0.8), FairLoss(0.6), QuantileLoss(0.8, 0.3),
+     PercentageError(0.8, 0.7)],
+    ids=lambda loss: loss.name,
+)  # fmt: skip
 def test_regression(loss):
     rows = make_rows(1, weighted=True)
     rng = np.random.default_rng(1)

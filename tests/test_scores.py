@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from otfairboost.scores import IDENTITY, IDENTITY_SCORE, LOGISTIC, ScoreMap, slope_at
+from otfairboost.scores import (
+    EXPONENTIAL,
+    EXPONENTIAL_SCORE,
+    IDENTITY,
+    IDENTITY_SCORE,
+    LINK,
+    LINK_SCORE,
+    LOGISTIC,
+    ScoreMap,
+    slope_at,
+)
 from otfairboost.transport.grid import robust_grid, unit_grid
 
 KAPPAS = [1.0, 2.0, 2.5, 4.0, 7.3, 8.0, 33.0, 64.0, 65.0, 1000.0]
@@ -107,3 +117,28 @@ def test_predictions_are_compared_as_they_are():
 def test_probabilities_and_predictions_have_their_grids():
     assert IDENTITY_SCORE.make_grid is robust_grid
     assert ScoreMap(LOGISTIC, 4.0, 0.0).make_grid is unit_grid
+    assert EXPONENTIAL_SCORE.make_grid is LINK_SCORE.make_grid is robust_grid
+
+
+def test_exponential_slopes_agree_with_finite_differences():
+    raw = np.linspace(-5, 5, 61)
+    slope = (np.exp(raw + 1e-6) - np.exp(raw - 1e-6)) / 2e-6
+    np.testing.assert_allclose(EXPONENTIAL_SCORE.slope(np.exp(raw)), slope, rtol=1e-8)
+    np.testing.assert_allclose([slope_at(u, EXPONENTIAL, 1.0) for u in np.exp(raw)], slope, rtol=1e-8)
+    assert (LINK_SCORE.slope(raw) == 1).all()
+    assert slope_at(0.3, LINK, 1.0) == 1.0
+    assert EXPONENTIAL_SCORE.is_response
+    assert LINK_SCORE.is_raw
+    assert not LINK_SCORE.is_response
+
+
+def test_a_step_of_exponential_scores_does_not_pass_the_target():
+    rng = np.random.default_rng(0)
+    score, target = np.exp(rng.uniform(-8, 8, (2, 2000)))
+    curvature = EXPONENTIAL_SCORE.curvature(score, target)
+    assert (curvature >= score).all()
+    step, distance = (score - target) / curvature, np.log(score / target)
+    assert (np.abs(step) <= 1.05 * np.abs(distance)).all()
+    up = target > 1.05 * score  # the secant leads to the target exactly
+    np.testing.assert_allclose(step[up], distance[up], rtol=1e-9)
+    assert (EXPONENTIAL_SCORE.curvature(np.zeros(2), np.array([0.0, 1.0])) == 0).all()

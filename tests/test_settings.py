@@ -113,12 +113,12 @@ def test_hessian_forms(fairness_hessian, learning_rate, expected):
 
 
 def test_what_is_compared():
-    assert make_settings(focus=4.0).score_map(classification=False) == IDENTITY_SCORE
-    assert make_settings().score_map(classification=True) == ScoreMap(LOGISTIC, 1.0, 0.0)
-    sharpened = make_settings(focus=4, decision_threshold=0.2).score_map(classification=True)
+    assert make_settings(focus=4.0).score_map("identity") == IDENTITY_SCORE
+    assert make_settings().score_map("logit") == ScoreMap(LOGISTIC, 1.0, 0.0)
+    sharpened = make_settings(focus=4, decision_threshold=0.2).score_map("logit")
     assert sharpened == (LOGISTIC, 4.0, pytest.approx(logit(0.2)))
     # Without focus the paper's score, whatever the threshold.
-    assert make_settings(decision_threshold=0.2).score_map(classification=True) == ScoreMap(LOGISTIC, 1.0, 0.0)
+    assert make_settings(decision_threshold=0.2).score_map("logit") == ScoreMap(LOGISTIC, 1.0, 0.0)
 
 
 def test_settings_reach_the_objective():

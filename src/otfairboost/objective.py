@@ -1,8 +1,9 @@
 r"""The objective: base loss plus fairness penalty, as a booster asks for it.
 
-.. math:: J(F) = \sum_i w_i\, \ell(y_i, F_i) + \lambda W P(u), \qquad W = \sum_i w_i
+.. math:: J(F) = \sum_i w_i\, \ell(y_i, F_i) + \lambda W c P(u), \qquad W = \sum_i w_i
 
-:math:`\lambda` is ``fairness_weight``; the factor :math:`W` makes it independent of the number of rows.
+:math:`\lambda` is ``fairness_weight``; the factor :math:`W` makes it independent of the number of rows, and the
+constant :math:`c` (``penalty_scale``, mostly 1) of the target's unit.
 """
 
 from typing import NamedTuple, NoReturn
@@ -46,6 +47,8 @@ class FairObjective:
         Number of threads.
     offset : float
         Constant to add to the raw predictions given: what the booster has not been told to start from.
+    penalty_scale : float
+        Factor of the penalty, from ``Loss.penalty_scale``.
     """
 
     def __init__(
@@ -58,12 +61,14 @@ class FairObjective:
         hessian: HessianForm,
         n_jobs: int = 1,
         offset: float = 0.0,
+        penalty_scale: float = 1.0,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
         self.fairness_weight = fairness_weight
         self.hessian = hessian
         self.offset = offset
+        self.penalty_scale = penalty_scale
         self._y = y
         self._weight = weight
         self._total = float(weight.sum(dtype=np.float64)) if len(weight) else float(len(y))
@@ -87,14 +92,16 @@ class FairObjective:
             response = score[r] if score_map.is_response else np.empty(stop - start)
             finite[index] = self.loss.write_response(raw_prediction[r], self.offset, response)
             self.loss.write_derivatives(self._y[r], response, self._weight[r], grad[r], hess[r])
-            if not score_map.is_response:
+            if score_map.is_raw:
+                np.add(raw_prediction[r], self.offset, out=score[r])
+            elif not score_map.is_response:
                 score_map.write(response, score[r])
 
         self._chunks.run(start_rows)
         if not finite.all():
             self.raise_diverged()
         rows = self.penalty.prepare(score, self._chunks)
-        scale = self.fairness_weight * self._total
+        scale = self.fairness_weight * self._total * self.penalty_scale
 
         def add_penalty(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
@@ -110,10 +117,13 @@ class FairObjective:
     def value(self, raw_prediction: Float64) -> ObjectiveValue:
         """Return mean loss and penalty at these raw predictions; the objective is loss + fairness_weight * penalty."""
         raw = raw_prediction + self.offset
-        score = np.empty(len(raw))
-        self.loss.write_response(raw, 0.0, score)
-        self.penalty.score_map.write(score, score)
-        return ObjectiveValue(self.loss.value(self._y, raw, self._weight), self.penalty.value(score, self._chunks))
+        score = raw
+        if not self.penalty.score_map.is_raw:
+            score = np.empty(len(raw))
+            self.loss.write_response(raw, 0.0, score)
+            self.penalty.score_map.write(score, score)
+        penalty = self.penalty_scale * self.penalty.value(score, self._chunks)
+        return ObjectiveValue(self.loss.value(self._y, raw, self._weight), penalty)
 
     def run_on(self, team: Team | None) -> None:
         """Work on these threads from now on instead of on own ones."""

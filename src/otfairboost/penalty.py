@@ -371,6 +371,8 @@ class TargetDerivatives(RowDerivatives):
         )  # fmt: skip
 
 
+# Numba's cache does not see changes in what is inlined here: who edits scores.slope_at or kernels.along has to touch
+# this file too, or old machine code stays in use (slopes last changed for exponential scores).
 @njit(nogil=True, cache=True)
 def _add_from_table(
     score: Array, cell: Array, weight: Array, bins: Array, table: Array,

@@ -1,4 +1,4 @@
-"""Scores: what the penalty compares, as a function of the response (a probability, or a prediction)."""
+"""Scores: what the penalty compares, as a function of the response (a probability, or a prediction) or of its link."""
 
 import math
 from typing import Any, NamedTuple
@@ -11,19 +11,20 @@ from otfairboost.transport.grid import MakeGrid, robust_grid, unit_grid
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
-IDENTITY, LOGISTIC = 0, 1
+IDENTITY, LOGISTIC, EXPONENTIAL, LINK = 0, 1, 2, 3
 
 
 class ScoreMap(NamedTuple):
     r"""How a response becomes the score :math:`u` that the penalty compares.
 
     ``IDENTITY``: the response itself, which is the raw prediction :math:`F`. ``LOGISTIC``: the response is the
-    probability :math:`\sigma(F)`, and :math:`u = \sigma(\kappa (F - F_0))`.
+    probability :math:`\sigma(F)`, and :math:`u = \sigma(\kappa (F - F_0))`. ``EXPONENTIAL``: the response is
+    :math:`u = e^F`. ``LINK``: the score is the raw prediction itself, whatever the response.
 
     Attributes
     ----------
     kind : int
-        ``IDENTITY`` or ``LOGISTIC``.
+        ``IDENTITY``, ``LOGISTIC``, ``EXPONENTIAL`` or ``LINK``.
     steepness : float
         :math:`\kappa`.
     origin : float
@@ -42,10 +43,15 @@ class ScoreMap(NamedTuple):
     @property
     def is_response(self) -> bool:
         """Return whether scores are responses, so that there is nothing to compute."""
-        return self.kind == IDENTITY or (self.steepness == 1.0 and self.origin == 0.0)
+        return self.kind != LINK and self.steepness == 1.0 and self.origin == 0.0
+
+    @property
+    def is_raw(self) -> bool:
+        """Return whether scores are raw predictions where responses are not."""
+        return self.kind == LINK
 
     def write(self, response: Float, score: Float) -> None:
-        """Write the scores of responses."""
+        """Write the scores of responses; those of ``LINK`` are not a function of these."""
         if self.is_response:
             score[:] = response
         else:
@@ -53,9 +59,9 @@ class ScoreMap(NamedTuple):
 
     def slope(self, score: Float) -> Float:
         """Return du/dF where the score is ``score``."""
-        if self.kind == IDENTITY:
-            return np.ones_like(score)
-        return self.steepness * score * (1.0 - score)
+        if self.kind == LOGISTIC:
+            return self.steepness * score * (1.0 - score)
+        return score.copy() if self.kind == EXPONENTIAL else np.ones_like(score)
 
     def curvature(self, score: Float, target: Float) -> Float:
         r"""Return the slope that a step from ``score`` towards ``target`` should reckon with.
@@ -67,15 +73,19 @@ class ScoreMap(NamedTuple):
         slope = self.slope(score)
         if self.kind == LOGISTIC:
             _raise_to_secant(score, target, self.steepness, slope)
+        elif self.kind == EXPONENTIAL:
+            _raise_to_logarithmic_mean(score, target, slope)
         return slope
 
     @property
     def make_grid(self) -> MakeGrid:
         """Return the function that makes a grid for such scores."""
-        return robust_grid if self.kind == IDENTITY else unit_grid
+        return unit_grid if self.kind == LOGISTIC else robust_grid
 
 
 IDENTITY_SCORE = ScoreMap(IDENTITY, 1.0, 0.0)
+EXPONENTIAL_SCORE = ScoreMap(EXPONENTIAL, 1.0, 0.0)
+LINK_SCORE = ScoreMap(LINK, 1.0, 0.0)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -111,9 +121,17 @@ def _raise_to_secant(score: Array, target: Array, steepness: float, slope: Array
             slope[i] = max(slope[i], secant)
 
 
+@njit(nogil=True, cache=True)
+def _raise_to_logarithmic_mean(score: Array, target: Array, slope: Array) -> None:
+    """Raise slopes to those of the secants, (u - t) / log(u / t), where these are steeper: the target is greater."""
+    for i in range(len(score)):
+        if target[i] > 1.05 * score[i] > 0.0:  # else nearly the same, or less steep
+            slope[i] = (target[i] - score[i]) / math.log(target[i] / score[i])
+
+
 @njit(nogil=True, cache=True, inline="always")
 def slope_at(u: float, kind: int, steepness: float) -> float:
     """Return du/dF where the score is u."""
     if kind == LOGISTIC:
         return steepness * u * (1.0 - u)
-    return 1.0
+    return u if kind == EXPONENTIAL else 1.0

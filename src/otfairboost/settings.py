@@ -12,7 +12,7 @@ from scipy import special
 from otfairboost.comparison import MULTI_GROUP, MultiGroup
 from otfairboost.criteria import Target, find_criterion, stratify
 from otfairboost.groups import Groups
-from otfairboost.losses import Loss
+from otfairboost.losses import SCORE_SPACES, Link, Loss, ScoreSpace
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import (
     GROUP_WEIGHTINGS,
@@ -24,7 +24,7 @@ from otfairboost.penalty import (
     TransportName,
     plan_comparisons,
 )
-from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
+from otfairboost.scores import EXPONENTIAL_SCORE, IDENTITY_SCORE, LINK_SCORE, LOGISTIC, ScoreMap
 from otfairboost.transport.exact import TIES, Ties
 from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins
 
@@ -46,6 +46,7 @@ class FairnessSettings:
     focus: float
     decision_threshold: float
     fairness_hessian: float | Literal["auto", "paper"]
+    score_space: ScoreSpace = "response"
 
     def __post_init__(self) -> None:
         find_criterion(self.fairness)
@@ -64,6 +65,9 @@ class FairnessSettings:
             if not MIN_BINS <= self.n_bins <= MAX_BINS:
                 raise ValueError(f"n_bins={self.n_bins!r} must be {allowed}")
         check_number("focus", self.focus, "a number from 1 to 1000", lambda v: 1 <= v <= 1000)
+        check_choice("score_space", self.score_space, SCORE_SPACES)
+        if self.score_space == "link" and self.focus != 1:
+            raise ValueError(f"focus={self.focus!r} needs score_space='response', got score_space='link'")
         check_number("decision_threshold", self.decision_threshold, "a number between 0 and 1", lambda v: 0 < v < 1)
         if not isinstance(self.fairness_hessian, str):
             allowed = "'auto', 'paper' or a finite number >= 0"
@@ -90,10 +94,14 @@ class FairnessSettings:
             return HessianForm(min(1.0, 2.0 * learning_rate), False)
         return HessianForm(float(self.fairness_hessian), False)
 
-    def score_map(self, *, classification: bool) -> ScoreMap:
-        """Return what the penalty compares: probabilities sharpened by ``focus``, or predictions themselves."""
-        if not classification:
+    def score_map(self, link: Link) -> ScoreMap:
+        """Return what the penalty compares: probabilities sharpened by ``focus``, predictions, or what they link to."""
+        if link == "identity":
             return IDENTITY_SCORE
+        if self.score_space == "link":
+            return LINK_SCORE
+        if link == "log":
+            return EXPONENTIAL_SCORE
         # With focus 1 the origin would only shift probabilities around; the paper's score has none.
         origin = float(special.logit(self.decision_threshold)) if self.focus != 1 else 0.0
         return ScoreMap(LOGISTIC, float(self.focus), origin)
@@ -149,7 +157,7 @@ class FairnessSettings:
             plan = self.plan(target, groups, distribution_weight, name=name, reduce=reduce)
         penalty = Penalty(
             plan,
-            self.score_map(classification=target.classes is not None),
+            self.score_map(loss.link),
             multi_group=self.multi_group,
             transport=self.transport,
             ties=self.ties,
@@ -159,7 +167,8 @@ class FairnessSettings:
         )
         y = np.ascontiguousarray(target.values, dtype=np.float32)
         form = self.hessian_form(learning_rate)
-        return FairObjective(loss, y, weight, penalty, float(self.fairness_weight), form, n_jobs, offset)
+        scale = loss.penalty_scale(self.score_space)
+        return FairObjective(loss, y, weight, penalty, float(self.fairness_weight), form, n_jobs, offset, scale)
 
 
 def check_number(name: str, value: Any, allowed: str, accepts: Callable[[float], bool]) -> None:

@@ -42,10 +42,20 @@ PARAMETERS = [
     case("num_machines=2 is not available", {"num_machines": 2}),
     case("machines='here:1,there:2' is not available", {"workers": "here:1,there:2"}),
     case("machine_list_filename='list.txt' is not available", {"machine_list_file": "list.txt"}),
-    case("objective='cross_entropy' is not available with fairness_weight > 0", {"objective": "cross_entropy"}),
+    case("objective='poisson' is not available with fairness_weight > 0 or fairness metrics; allowed are 'binary' and "
+         "'cross_entropy'", {"objective": "poisson"}),
     case(f"objective={never!r} is not available with fairness_weight > 0", {"objective": never}),
-    case("objective='poisson' is not available with fairness_weight > 0 or fairness metrics; allowed are "
-         "'regression', 'regression_l1' and 'huber'", {"objective": "poisson"}, regressor=True),
+    case("objective='gamma_deviance' is not available with fairness_weight > 0 or fairness metrics; allowed are "
+         "'regression', 'regression_l1', 'huber', 'fair', 'quantile', 'mape', 'poisson', 'gamma', 'tweedie' and "
+         "'cross_entropy'", {"objective": "gamma_deviance"}, regressor=True),
+    case("alpha=1.5 of objective='quantile' must be a number between 0 and 1", {"objective": "quantile", "alpha": 1.5},
+         regressor=True),
+    case("tweedie_variance_power=2.0 of objective='tweedie' must be", {"objective": "tweedie",
+         "tweedie_variance_power": 2}, regressor=True),
+    case("y must be numbers from 0 to 1 with objective='cross_entropy', got ", {"objective": "xentropy"},
+         regressor=True),
+    case("score_space='log' is unknown; allowed are 'response', 'link'", {"score_space": "log"}),
+    case("focus=4 needs score_space='response', got score_space='link'", {"score_space": "link", "focus": 4}),
     case("alpha=-1.0 of objective='huber' must be a positive number", {"objective": "huber", "alpha": -1},
          regressor=True),
     case("learning_rate='fast' must be a number", {"learning_rate": "fast"}),

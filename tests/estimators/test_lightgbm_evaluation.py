@@ -64,7 +64,19 @@ def test_classifier_records_lightgbms_values(metric, weighted):
     assert_same_history(*fit_both(CLASSIFIER, {"alpha": 0.7, "fair_c": 1.7}, eval_metric=metric, **weight))
 
 
-@pytest.mark.parametrize("metric", [*REGRESSOR_METRICS, "auc"])
+SHARES = ("cross_entropy", "xentropy", "kullback_leibler", "kldiv")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("metric", SHARES)
+def test_regressor_of_shares_records_lightgbms_values(metric, weighted):
+    weight = {"eval_sample_weight": [MORE_WAGES.weight]} if weighted else {}
+    train, held_out = (sample._replace(y=np.clip(sample.y / 40.0, 0.0, 1.0)) for sample in (WAGES, MORE_WAGES))
+    task = (*REGRESSOR[:2], train, held_out)
+    assert_same_history(*fit_both(task, {"objective": "cross_entropy"}, eval_metric=metric, **weight), rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", [*(name for name in REGRESSOR_METRICS if name not in SHARES), "auc"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_regressor_records_lightgbms_values(metric, weighted):
     weight = {"eval_sample_weight": [MORE_WAGES.weight]} if weighted else {}

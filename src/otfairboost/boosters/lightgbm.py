@@ -14,11 +14,10 @@ import numpy as np
 from lightgbm.basic import _LIB
 from lightgbm.callback import CallbackEnv
 from numpy.typing import NDArray
-from scipy import special
 
 from otfairboost.boosters.baking import bake
 from otfairboost.boosters.lightgbm_parameters import read_number
-from otfairboost.losses import LogLoss, Loss
+from otfairboost.losses import Loss
 from otfairboost.objective import FairObjective
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import openmp_team
@@ -96,7 +95,7 @@ def train_booster(
     def train(objective: FairObjective | None) -> lgb.Booster:
         def compute_metrics(predicted: Float, dataset: lgb.Dataset) -> list[EvalResult]:
             if objective is None:  # then LightGBM has applied the link
-                predicted = _raw_prediction(loss, predicted) - offset
+                predicted = loss.raw_prediction(predicted) - offset
             return evaluate[id(dataset)](predicted)
 
         own = [_order_results(metrics), lgb.record_evaluation(history)]
@@ -153,13 +152,6 @@ def _stop_without_splits(train_set: lgb.Dataset) -> Callback:
     stop.before_iteration = True  # type: ignore[attr-defined]
     stop.order = -1_000_000  # type: ignore[attr-defined]
     return stop
-
-
-def _raw_prediction(loss: Loss, response: Float) -> Float:
-    """Undo the link; a probability of exactly 0 or 1 stays finite."""
-    if isinstance(loss, LogLoss):
-        return special.logit(np.clip(response, np.finfo(np.float64).tiny, 1.0 - np.finfo(np.float64).epsneg))
-    return response
 
 
 def _follow_learning_rate(objective: FairObjective, settings: FairnessSettings) -> Callback:

@@ -34,6 +34,9 @@ _PARAMETERS = """
     fairness_hessian : float, "auto" or "paper", default="auto"
         The penalty's curvature, as a factor of its Gauss-Newton term: twice the learning rate, at most 1 ("auto"), or
         a number; "paper" is the paper's form. Larger is slower and safer.
+    score_space : {"response", "link"}, default="response"
+        Where losses have a link, whether the penalty compares responses (probabilities, counts, amounts) or raw
+        predictions (log-odds, logarithms).
     max_gap : float, optional
         A target in place of a weight: the fitted model is the one of the smallest weight whose gap on held-out rows is
         at most this. The search starts from ``fairness_weight`` (leave it at its default), tries weights from 0 to 20

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from otfairboost.boosters.lightgbm import RANKING_METRICS, EvalResult
 from otfairboost.estimators.inputs import Rows
@@ -173,7 +172,8 @@ class Evaluator:
     def __call__(self, predicted: Float) -> list[EvalResult]:
         """Return (name, value, greater is better) of each metric."""
         raw = predicted + self._offset
-        response = raw if self._threshold is None else special.expit(raw)
+        response = np.empty_like(raw)
+        self._loss.write_response(raw, 0.0, response)
         parts: dict[str, float] = {}
         if self._objective is not None:
             value = self._objective.value(predicted)
@@ -234,6 +234,11 @@ class Evaluator:
                     self._compute(metric, self._y)  # for a perfect prediction
                 except ValueError as error:
                     raise ValueError(f"eval_metric {metric!r} cannot be computed on {rows.name}: {error}") from error
+            if metric in ("cross_entropy", "kullback_leibler") and not ((self._y >= 0) & (self._y <= 1)).all():
+                raise ValueError(
+                    f"eval_metric {metric!r} needs a target from 0 to 1, but that of {rows.name} goes from "
+                    f"{self._y.min():g} to {self._y.max():g}"
+                )
             if metric in ("gamma", "gamma_deviance") and not (self._y > 0).all():
                 raise ValueError(
                     f"eval_metric {metric!r} needs a positive target, but that of {rows.name} goes down to "

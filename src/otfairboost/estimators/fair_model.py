@@ -93,7 +93,9 @@ class FairModel:
         pose_task = partial(
             self._pose_task, params=trainer.params, train=train._replace(X=None), continued=trainer.is_continued
         )
-        pose_task(settings)  # raises for what cannot be trained
+        loss = pose_task(settings).loss  # raises for what cannot be trained
+        for i, rows in enumerate(evaluations):
+            loss.check_target(rows.target.values, self._argument_names.eval_y.format(i))
         return PreparedFit(
             self,
             trainer,

@@ -1,6 +1,6 @@
 """LightGBM's estimators with a fairness penalty."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import lightgbm as lgb
@@ -13,7 +13,20 @@ from otfairboost.estimators.inputs import Float32
 from otfairboost.estimators.lightgbm_model import FairLGBMModel
 from otfairboost.estimators.native_metrics import CLASSIFIER_METRICS, REGRESSOR_METRICS
 from otfairboost.estimators.targets import encode_labels, read_labels, read_values
-from otfairboost.losses import AbsoluteError, HuberLoss, LogLoss, Loss, SquaredError
+from otfairboost.losses import (
+    AbsoluteError,
+    CrossEntropy,
+    FairLoss,
+    GammaLoss,
+    HuberLoss,
+    LogLoss,
+    Loss,
+    PercentageError,
+    PoissonLoss,
+    QuantileLoss,
+    SquaredError,
+    TweedieLoss,
+)
 
 
 class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
@@ -39,14 +52,18 @@ class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
         return target
 
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
+        if self._objective in ("cross_entropy", "xentropy"):
+            return CrossEntropy.for_target(y, weight)
         if self._objective != "binary":
             raise ValueError(
                 f"objective={self._objective!r} is not available with fairness_weight > 0 or fairness metrics; "
-                "allowed is 'binary'"
+                "allowed are 'binary' and 'cross_entropy'"
             )
-        return LogLoss()
+        return LogLoss.for_target(y, weight)
 
     def _label_weights(self, target: Target, params: dict[str, Any]) -> tuple[float, float]:
+        if self._objective != "binary":
+            return 1.0, 1.0  # as in LightGBM
         positive = read_number(params, "scale_pos_weight", 1.0)
         if not read_flag(params, "is_unbalance", False):
             return 1.0, positive
@@ -96,16 +113,34 @@ class FairLGBMRegressor(FairLGBMModel, lgb.LGBMRegressor):
 
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
         metric = REGRESSOR_METRICS.get(self._objective) if isinstance(self._objective, str) else None
-        if metric is not None and metric.name in ("l2", "rmse"):
-            return SquaredError()
-        if metric is not None and metric.name == "l1":
-            return AbsoluteError.for_target(y, weight)
-        if metric is not None and metric.name == "huber":
-            return HuberLoss(read_number(params, "alpha", 0.9))
-        raise ValueError(
-            f"objective={self._objective!r} is not available with fairness_weight > 0 or fairness metrics; "
-            "allowed are 'regression', 'regression_l1' and 'huber'"
-        )
+        make = _REGRESSOR_LOSSES.get(metric.name) if metric is not None else None
+        if make is None:
+            raise ValueError(
+                f"objective={self._objective!r} is not available with fairness_weight > 0 or fairness metrics; allowed "
+                "are 'regression', 'regression_l1', 'huber', 'fair', 'quantile', 'mape', 'poisson', 'gamma', 'tweedie' "
+                "and 'cross_entropy'"
+            )
+        return make(params, y, weight)
+
+
+# By the name of the metric that LightGBM has of the same objective, whose aliases are the same.
+_REGRESSOR_LOSSES: dict[str, Callable[[dict[str, Any], Float32, Float32], Loss]] = {
+    "l2": lambda params, y, weight: SquaredError(),
+    "rmse": lambda params, y, weight: SquaredError(),
+    "l1": lambda params, y, weight: AbsoluteError.for_target(y, weight),
+    "huber": lambda params, y, weight: HuberLoss(read_number(params, "alpha", 0.9)),
+    "fair": lambda params, y, weight: FairLoss(read_number(params, "fair_c", 1.0)),
+    "quantile": lambda params, y, weight: QuantileLoss.for_target(y, weight, read_number(params, "alpha", 0.9)),
+    "mape": lambda params, y, weight: PercentageError.for_target(y, weight),
+    "poisson": lambda params, y, weight: PoissonLoss.for_target(
+        y, weight, poisson_max_delta_step=read_number(params, "poisson_max_delta_step", 0.7)
+    ),
+    "gamma": lambda params, y, weight: GammaLoss.for_target(y, weight),
+    "tweedie": lambda params, y, weight: TweedieLoss.for_target(
+        y, weight, tweedie_variance_power=read_number(params, "tweedie_variance_power", 1.5)
+    ),
+    "cross_entropy": lambda params, y, weight: CrossEntropy.for_target(y, weight),
+}
 
 
 for _estimator in (FairLGBMClassifier, FairLGBMRegressor):

@@ -50,6 +50,7 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         focus: float = 1.0,
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
+        score_space: Literal["response", "link"] = "response",
         max_gap: float | None = None,
         gap_metric: str | None = None,
         gap_cv: Any = 5,
@@ -228,6 +229,7 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
     def _pose_task(self, settings: FairnessSettings, *, params: dict[str, Any], train: Rows, continued: bool) -> Task:
         y, label_weights = train.target.values, self._label_weights(train.target, params)
         loss = self._make_loss(params, y, weigh_labels(train, label_weights))
+        loss.check_target(y, "y")
         # LightGBM's own objective, an initial score or model need no start from here.
         has_start = settings.fairness_weight == 0 or train.init_score is not None or continued
         starts_at_average = read_flag(params, "boost_from_average", True) and not has_start

@@ -50,6 +50,15 @@ def _log_loss(y: Float, p: Float, edge: float) -> Float:
     return -np.log(np.maximum(np.where(y > 0, p, 1.0 - p), edge))
 
 
+def _cross_entropy(y: Float, p: Float, _: Constants) -> Float:
+    """Return the log-loss of shares; of 0 and 1 the usual one."""
+    return -y * np.log(np.maximum(p, 1e-12)) - (1.0 - y) * np.log(np.maximum(1.0 - p, 1e-12))
+
+
+def _divergence(y: Float, p: Float, c: Constants) -> Float:
+    return _cross_entropy(y, p, c) - _cross_entropy(y, y, c)
+
+
 def _huber(y: Float, z: Float, c: Constants) -> Float:
     d = np.abs(z - y)
     return np.where(d <= c.alpha, 0.5 * d * d, c.alpha * (d - 0.5 * c.alpha))
@@ -112,9 +121,10 @@ _BINARY = {
         "multi_logloss",
     ),
     NativeMetric("binary_error", lambda y, p, _: ((p > 0.5) != (y > 0)).astype(np.float64)): ("error", "multi_error"),
-    NativeMetric("cross_entropy", lambda y, p, _: _log_loss(y, p, 1e-12)): ("xentropy",),
-    # The same as long as labels are 0 or 1 and have no entropy of their own.
-    NativeMetric("kullback_leibler", lambda y, p, _: _log_loss(y, p, 1e-12)): ("kldiv",),
+}
+_SHARES = {
+    NativeMetric("cross_entropy", _cross_entropy): ("xentropy",),
+    NativeMetric("kullback_leibler", _divergence): ("kldiv",),
 }
 _POSITIVE = {
     NativeMetric("gamma", _gamma): (),
@@ -126,5 +136,5 @@ def _by_alias(table: dict[NativeMetric, tuple[str, ...]]) -> dict[str, NativeMet
     return {name: metric for metric, aliases in table.items() for name in (metric.name, *aliases)}
 
 
-CLASSIFIER_METRICS = _by_alias(_ANY_TARGET | _BINARY)
-REGRESSOR_METRICS = _by_alias(_ANY_TARGET | _POSITIVE)
+CLASSIFIER_METRICS = _by_alias(_ANY_TARGET | _BINARY | _SHARES)
+REGRESSOR_METRICS = _by_alias(_ANY_TARGET | _POSITIVE | _SHARES)

@@ -56,6 +56,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         focus: float = 1.0,
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
+        score_space: Literal["response", "link"] = "response",
         max_gap: float | None = None,
         gap_metric: str | None = None,
         gap_cv: Any = 5,
