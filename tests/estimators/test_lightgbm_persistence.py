@@ -19,7 +19,7 @@ OWN = {
     "fairness": "equalized_odds", "fairness_weight": 2.5, "multi_group": "barycenter", "group_weighting": "size",
     "transport": "exact", "ties": "average", "bandwidth": 0.3, "n_bins": 128, "focus": 4.0, "decision_threshold": 0.3,
     "fairness_hessian": "paper", "max_gap": 0.2, "gap_metric": "kolmogorov_smirnov", "gap_cv": 3, "gap_confidence": 0.9,
-    "on_unreachable": "raise",
+    "on_unreachable": "raise", "score_space": "response",
 }  # fmt: skip
 THEIRS = {"n_estimators": 7, "num_leaves": 5, "random_state": 1, "n_jobs": 1, "verbosity": -1, "objective": "binary"}
 EXTRA = {"max_bins": 63, "sub_feature": 0.8, "an_unknown_one": 3}
