@@ -44,7 +44,7 @@ def test_defaults_are_lightgbms_and_the_documented_ones():
     assert {name: params[name] for name in OWN} == {
         "fairness": "demographic_parity", "fairness_weight": 5.0, "multi_group": "one_vs_rest",
         "group_weighting": "equal", "transport": "histogram", "ties": "average", "bandwidth": 0.1, "n_bins": None,
-        "focus": 1.0, "decision_threshold": 0.5, "fairness_hessian": "auto",
+        "focus": 1.0, "decision_threshold": 0.5, "fairness_hessian": "auto", "score_space": "response",
         "max_gap": None, "gap_metric": None, "gap_cv": 5, "gap_confidence": 0.95, "on_unreachable": "warn",
     }  # fmt: skip
     assert all(f"    {name} : " in FairLGBMRegressor.__doc__ for name in OWN)
