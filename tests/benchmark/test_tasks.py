@@ -102,7 +102,7 @@ def judged():
     rng = np.random.default_rng(0)
     s = rng.choice(["a", "b", "c"], 600).astype(object)
     y = (rng.random(600) < 0.4).astype(float)
-    return y, np.clip(0.6 * y + 0.4 * rng.random(600) - 0.1 * (s == "a"), 0, 1), s
+    return y, np.clip(0.3 * y + 0.7 * rng.random(600) - 0.1 * (s == "a"), 0, 1), s
 
 
 @pytest.mark.parametrize("own_rule", [False, True])

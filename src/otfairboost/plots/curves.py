@@ -1,16 +1,22 @@
 """ROC and precision-recall curves, one line per group."""
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn import metrics as sklearn_metrics
 
 from otfairboost.metrics.inputs import Floats
-from otfairboost.plots.rows import read_groups
+from otfairboost.plots.rows import GroupRows, read_groups
 from otfairboost.plots.style import MUTED, finish, line_styles, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Point = tuple[float, float]
+Traced = tuple[Floats, Floats, float, Callable[[Any], Point | None]]
+"""A curve's x and y, its area, and where the rows that a threshold selects put the group."""
+Trace = Callable[[Floats, Floats, Floats], Traced]
 
 
 class GroupCurve(NamedTuple):
@@ -66,19 +72,8 @@ def roc_info(
         Score from which on a row is selected; marked on the curves.
     pos_label : scalar, default=1
     """
-    groups, left_out = [], []
-    for label, y, score, weight in read_groups(y_true, scores, sensitive_features, sample_weight, pos_label=pos_label):
-        if y is None or y.min() == y.max():
-            left_out.append(label)
-            continue
-        fpr, tpr, _ = sklearn_metrics.roc_curve(y, score, sample_weight=weight, drop_intermediate=True)
-        point = None
-        if threshold is not None:
-            selected = score >= threshold
-            point = (_share(selected, weight * (y == 0)), _share(selected, weight * (y == 1)))
-        area = float(sklearn_metrics.roc_auc_score(y, score, sample_weight=weight))
-        groups.append(GroupCurve(label, fpr, tpr, area, point, _share(y == 1, weight)))
-    return CurvesInfo(tuple(groups), tuple(left_out), threshold)
+    rows = read_groups(y_true, scores, sensitive_features, sample_weight, pos_label=pos_label)
+    return _curves(rows, threshold, _roc)
 
 
 def precision_recall_info(
@@ -91,21 +86,8 @@ def precision_recall_info(
     pos_label: Any = 1,
 ) -> CurvesInfo:
     """Return each group's curve of recall against precision; parameters are those of :func:`roc_info`."""
-    groups, left_out = [], []
-    for label, y, score, weight in read_groups(y_true, scores, sensitive_features, sample_weight, pos_label=pos_label):
-        if y is None or y.min() == y.max():
-            left_out.append(label)
-            continue
-        precision, recall, _ = sklearn_metrics.precision_recall_curve(
-            y, score, sample_weight=weight, drop_intermediate=True
-        )
-        point = None
-        if threshold is not None and (score >= threshold).any():
-            selected = score >= threshold
-            point = (_share(selected, weight * (y == 1)), _share(y == 1, weight * selected))
-        area = float(sklearn_metrics.average_precision_score(y, score, sample_weight=weight))
-        groups.append(GroupCurve(label, recall, precision, area, point, _share(y == 1, weight)))
-    return CurvesInfo(tuple(groups), tuple(left_out), threshold)
+    rows = read_groups(y_true, scores, sensitive_features, sample_weight, pos_label=pos_label)
+    return _curves(rows, threshold, _precision_recall)
 
 
 def plot_roc(info: CurvesInfo, ax: "Axes | None" = None) -> "Axes":
@@ -122,6 +104,43 @@ def plot_precision_recall(info: CurvesInfo, ax: "Axes | None" = None) -> "Axes":
     panel = new_axes() if ax is None else ax
     _draw(panel, info, "average precision", "pre")
     return finish(panel, xlabel="recall", ylabel="precision")
+
+
+def _curves(rows: Iterable[GroupRows], threshold: float | None, trace: Trace) -> CurvesInfo:
+    """Trace the curve of every group that has both labels."""
+    groups, left_out = [], []
+    for label, y, score, weight in rows:
+        if y is None or y.min() == y.max():
+            left_out.append(label)
+            continue
+        x, height, area, point_at = trace(y, score, weight)
+        point = None if threshold is None else point_at(score >= threshold)
+        groups.append(GroupCurve(label, x, height, area, point, _share(y == 1, weight)))
+    return CurvesInfo(tuple(groups), tuple(left_out), threshold)
+
+
+def _roc(y: Floats, score: Floats, weight: Floats) -> Traced:
+    fpr, tpr, _ = sklearn_metrics.roc_curve(y, score, sample_weight=weight, drop_intermediate=True)
+    area = float(sklearn_metrics.roc_auc_score(y, score, sample_weight=weight))
+
+    def point_at(selected: Any) -> Point:
+        return _share(selected, weight * (y == 0)), _share(selected, weight * (y == 1))
+
+    return fpr, tpr, area, point_at
+
+
+def _precision_recall(y: Floats, score: Floats, weight: Floats) -> Traced:
+    precision, recall, _ = sklearn_metrics.precision_recall_curve(
+        y, score, sample_weight=weight, drop_intermediate=True
+    )
+    area = float(sklearn_metrics.average_precision_score(y, score, sample_weight=weight))
+
+    def point_at(selected: Any) -> Point | None:
+        if not selected.any():  # no precision without a decision
+            return None
+        return _share(selected, weight * (y == 1)), _share(y == 1, weight * selected)
+
+    return recall, precision, area, point_at
 
 
 def _draw(panel: "Axes", info: CurvesInfo, area: str, where: str) -> None:
