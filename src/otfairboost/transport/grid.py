@@ -12,6 +12,7 @@ from otfairboost.transport import kernels
 MIN_BINS, MAX_BINS = 16, 65536  # a row's bin is kept in 16 bits
 _SAMPLE = 8192
 _BINS_PER_CELL = 4
+_SPARSE = 32  # rows: cells of about as many get the most bins
 
 
 def default_bins(n_rows: int, n_cells: int) -> int:
@@ -87,9 +88,9 @@ def _divide(
     chunks: RowChunks,
     reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> Grid:
-    """Divide cells into bins: one where there are no rows; of the others some evenly, some by number of rows.
+    """Divide cells into bins: one each, and of the others some evenly, some by rows, most where rows are few.
 
-    Cells of few rows, where images are far apart, get more than their share of these.
+    There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only.
     """
     n_cells = max(1, n_bins // _BINS_PER_CELL)
     partial = np.zeros((len(chunks), n_cells), np.int32)
@@ -99,9 +100,10 @@ def _divide(
 
     chunks.run(work)
     counts = reduce(partial.sum(axis=0, dtype=np.float64))
+    wanted = np.minimum(np.maximum(counts, 8.0), _SPARSE**2 / np.maximum(counts, 1.0))
+    sparse = np.where(counts > 2, wanted, 0.0)
     share = sum(
-        part * measure / max(1.0, measure.sum())
-        for part, measure in ((0.4, counts > 0), (0.4, np.minimum(counts, 32.0)), (0.2, counts))
+        part * measure / max(1.0, measure.sum()) for part, measure in ((0.1, counts > 0), (0.6, sparse), (0.3, counts))
     )
     bins = 1 + ((n_bins - n_cells) * share).astype(np.int32)
     starts = np.zeros(n_cells + 1, np.int32)
