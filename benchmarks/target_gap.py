@@ -153,10 +153,11 @@ def save_records(path: Path, settings: dict[str, Any], records: dict[str, Any]) 
 
 def format_page(summaries: list[Summary], settings: dict[str, Any]) -> str:
     """Return the table as a page."""
+    trees, folds = settings["parameters"]["n_estimators"], settings["folds"]
     lines = [
         "# What `max_gap` keeps, on rows nobody has seen",
         "",
-        "    python -m benchmarks.target_gap --data-home FOLDER --output docs/results/target_gap.md",
+        f"    python -m benchmarks.target_gap --data-home FOLDER --trees {trees} --folds {folds} --output FILE",
         "",
         f"{time.strftime('%Y-%m-%d')}; otfairboost {version('otfairboost')}, lightgbm {version('lightgbm')}; "
         f"{settings}. Demographic parity by sex. Each split trains on three quarters of the rows and tests on the "
