@@ -102,7 +102,7 @@ def test_settings_cannot_be_changed():
         ("auto", 0.05, HessianForm(0.1, False)),
         ("auto", 0.3, HessianForm(0.6, False)),
         ("auto", 0.5, HessianForm(1.0, False)),
-        ("auto", 1.0, HessianForm(1.0, False)),
+        ("auto", 1.0, HessianForm(2.0, False)),
         ("paper", 0.05, HessianForm(1.0, True)),
         (0, 0.05, HessianForm(0.0, False)),
         (0.25, 0.9, HessianForm(0.25, False)),

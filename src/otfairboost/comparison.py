@@ -76,7 +76,7 @@ class GroupMeasures(NamedTuple):
 
 
 def _one_vs_rest_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull]:
-    # d/du_i of sum_h c_h W2^2(mu_h, mu_rest(h)), row i in group g: its own term (h = g), Eq. (10) with
+    # d/du_i of sum_h c_h W2^2(mu_h, mu_rest(h)), row i in group g: its own term (h = g), Eq. (11) with
     # n^0 -> W_g, and every other term, where the row sits in the rest and its weight is w_i / W_rest(h).
     groups, rests, weights, shares = stratum
     own = 2.0 * shares / weights
@@ -123,7 +123,7 @@ def _barycenter_distance(stratum: GroupMeasures) -> float:
 
 
 def _two_group_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull]:
-    # Eq. (10): dW2^2 / du_i = 2 w_i / W_g (u_i - T(u_i)).
+    # Eq. (11): dW2^2 / du_i = 2 w_i / W_g (u_i - T(u_i)).
     (a, b), weights = stratum.groups, stratum.weights
     return [Pull(float(2.0 / weights[0]), transport.image(a, b)), Pull(float(2.0 / weights[1]), transport.image(b, a))]
 

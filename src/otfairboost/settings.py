@@ -91,7 +91,7 @@ class FairnessSettings:
         if self.fairness_hessian == "paper":
             return HessianForm(1.0, True)
         if self.fairness_hessian == "auto":
-            return HessianForm(min(1.0, 2.0 * learning_rate), False)
+            return HessianForm(2.0 * learning_rate, False)
         return HessianForm(float(self.fairness_hessian), False)
 
     def score_map(self, link: Link) -> ScoreMap:

@@ -190,3 +190,25 @@ def test_every_kind_of_boosting_becomes_fairer(params, loans):
         for w in (0, 8.0)
     ]
     assert gaps[1] < 0.6 * gaps[0]
+
+
+@pytest.mark.parametrize("learning_rate", [0.3, 0.7, 1.0])
+def test_groups_that_start_apart_meet_without_passing_each_other(learning_rate):
+    """With less curvature than twice the learning rate they would change places in every round."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 2, 4000)
+    X = np.column_stack([rng.normal(size=(4000, 3)), groups])
+    apart = 2.0 * groups
+    y = X[:, 0] + 0.3 * rng.normal(size=4000) + apart
+    model = FairLGBMRegressor(
+        **{**PARAMS, "n_estimators": 12, "num_leaves": 31}, fairness_weight=100, learning_rate=learning_rate
+    )
+    model.fit(X, y, sensitive_features=groups, init_score=apart)
+    gaps = np.array(
+        [
+            np.diff([(apart + model.predict(X, num_iteration=k))[groups == g].mean() for g in (0, 1)])[0]
+            for k in range(1, 13)
+        ]
+    )
+    assert gaps.min() > -0.1
+    assert abs(gaps[-1]) < 0.1

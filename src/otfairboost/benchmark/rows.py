@@ -31,6 +31,20 @@ class Rows(NamedTuple):
     s: NDArray[np.object_]
     sample_weight: NDArray[np.float64] | None = None
 
+    def label_weights(self) -> dict[int, float] | None:
+        """Return the training weight of each label, for methods that take no row weights, or count them in the gap."""
+        if self.sample_weight is None:
+            return None
+        found = {}
+        for label in (0, 1):
+            weights = np.unique(self.sample_weight[self.y == label])
+            if len(weights) != 1:
+                raise ValueError(
+                    f"sample_weight has {len(weights)} values in rows of label {label}; one is needed for each label"
+                )
+            found[label] = float(weights[0])
+        return found
+
 
 class TaskData(NamedTuple):
     """The rows of a task, and what is to be said about them; the first four fields are those of `Rows`."""

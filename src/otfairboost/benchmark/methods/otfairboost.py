@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 def _fit_predict(
     task: Task, shared: Parameters, own: Parameters, train: Rows, test: Rows, n_jobs: int, seed: int
 ) -> Prediction:
-    classification = task.kind == "classification"
-    estimator = FairLGBMClassifier if classification else FairLGBMRegressor
-    model: Any = estimator(fairness=task.criterion, **estimator_parameters(shared, n_jobs, seed), **own)
-    model.fit(train.X, train.y, sample_weight=train.sample_weight, sensitive_features=train.s)
-    score = model.predict_proba(test.X)[:, 1] if classification else model.predict(test.X)
+    params = {"fairness": task.criterion, **estimator_parameters(shared, n_jobs, seed), **own}
+    model: Any
+    if task.kind == "classification":
+        # Weights of labels are a way to train; the gap is that of the rows as they are. So they count in the loss alone.
+        model = FairLGBMClassifier(**params, class_weight=train.label_weights())
+        score = model.fit(train.X, train.y, sensitive_features=train.s).predict_proba(test.X)[:, 1]
+    else:
+        model = FairLGBMRegressor(**params)
+        model.fit(train.X, train.y, sample_weight=train.sample_weight, sensitive_features=train.s)
+        score = model.predict(test.X)
     return Prediction(np.asarray(score, dtype=np.float64))
 
 

@@ -120,23 +120,14 @@ def _constraints(task: Task, train: Rows, bound: float | None = None) -> Any:
     """
     reductions = require("fairlearn.reductions", "benchmark")
     base = reductions.DemographicParity if task.criterion == "demographic_parity" else reductions.EqualizedOdds
-    costs = {"fp": 1.0, "fn": 1.0}
-    if train.sample_weight is not None:
-        costs = {name: _label_weight(train, label) for name, label in (("fp", 0), ("fn", 1))}
+    weights = train.label_weights() or {0: 1.0, 1: 1.0}
+    costs = {"fp": weights[0], "fn": weights[1]}
 
     class Constraints(base):  # type: ignore[misc, valid-type]
         def default_objective(self) -> Any:
             return reductions.ErrorRate(costs=costs)
 
     return Constraints(difference_bound=bound)
-
-
-def _label_weight(train: Rows, label: int) -> float:
-    assert train.sample_weight is not None
-    weights = np.unique(train.sample_weight[train.y == label])
-    if len(weights) != 1:
-        raise ValueError(f"sample_weight has {len(weights)} values in rows of label {label}; the reductions take one")
-    return float(weights[0])
 
 
 def _fit(reduction: Any, train: Rows) -> None:
