@@ -47,12 +47,13 @@ class Sizes(NamedTuple):
     trees: int = 100
     repeats: int = 3
     map_rows: int = 1_000_000
+    few_map_rows: tuple[int, ...] = (5_000, 30_000, 200_000)
     scaling_rows: tuple[int, int] = (250_000, 4_000_000)
     memory_rows: int = 4_000_000
     kde_rows: tuple[int, int] = (10_000, 100_000)
 
 
-SMALL = Sizes(4000, 2000, 5, 5, 1, 20_000, (20_000, 40_000), 20_000, (500, 1000))
+SMALL = Sizes(4000, 2000, 5, 5, 1, 20_000, (2_000,), (20_000, 40_000), 20_000, (500, 1000))
 
 
 def make_data(
@@ -176,15 +177,19 @@ def make_scores(n_rows: int) -> Iterator[tuple[str, NDArray, NDArray, ScoreMap]]
     yield "regression_100_trees", np.asarray(booster.predict(X)), groups, IDENTITY_SCORE
 
 
+def histogram_errors(score: NDArray, groups: NDArray, score_map: ScoreMap) -> NDArray:
+    """Return how far each row's binned image is from its exact one, in units of the score range."""
+    exact = np.empty(len(score))
+    for group in (0, 1):
+        exact[groups == group] = transport_map(score[groups == group], score[groups != group])
+    binned = make_penalty(groups, score_map).targets(score, RowChunks(len(score), count_threads(None)))
+    return np.abs(binned - exact) / (1.0 if score_map is PROBABILITY else float(np.ptp(score)))
+
+
 def map_error(sizes: Sizes) -> Iterator[Figure]:
     """Largest error of the histogram map over all rows, in units of the score range, and its speed over exact."""
     for name, score, groups, score_map in make_scores(sizes.map_rows):
-        exact = np.empty(len(score))
-        for group in (0, 1):
-            exact[groups == group] = transport_map(score[groups == group], score[groups != group])
-        binned = make_penalty(groups, score_map).targets(score, RowChunks(len(score), count_threads(None)))
-        span = 1.0 if score_map is PROBABILITY else float(np.ptp(score))
-        error = np.abs(binned - exact) / span
+        error = histogram_errors(score, groups, score_map)
         detail = f"{len(score)} rows, {len(np.unique(score))} distinct scores, mean error {error.mean():.2g}"
         yield Figure(f"histogram_error_{name}", float(error.max()), 1e-3, detail=detail)
         if name == "smooth":
@@ -195,6 +200,17 @@ def map_error(sizes: Sizes) -> Iterator[Figure]:
                 for _ in range(sizes.repeats + 1)
             )
             yield Figure("histogram_speed_over_exact", ratio, 5, at_least=True, detail=f"{len(score)} rows")
+
+
+def map_error_few_rows(sizes: Sizes) -> Iterator[Figure]:
+    """Share of rows whose error is above a thousandth of the score range, where there are fewer rows and bins."""
+    for n_rows in sizes.few_map_rows:
+        rng = np.random.default_rng(0)
+        groups = rng.integers(0, 2, n_rows)
+        error = histogram_errors(stats.logistic.cdf(rng.normal(0.8 * groups - 1, 1.2)), groups, PROBABILITY)
+        detail = f"largest error {error.max():.2g}, mean {error.mean():.2g}"
+        share = float(np.mean(error > 1e-3))
+        yield Figure(f"histogram_share_above_a_thousandth_{n_rows}_rows", share, None, detail=detail)
 
 
 def plain_kde_map(source: NDArray, target: NDArray, at: NDArray, bandwidth: float) -> NDArray:
@@ -255,7 +271,7 @@ def first_call(sizes: Sizes) -> Iterator[Figure]:
     yield Figure("first_fit_extra_seconds_warm", median(warm), 0.3)
 
 
-MEASUREMENTS = (first_call, scaling, map_error, kde_speed, memory, fit_ratios)
+MEASUREMENTS = (first_call, scaling, map_error, map_error_few_rows, kde_speed, memory, fit_ratios)
 
 
 def main(arguments: list[str] | None = None) -> list[Figure]:
