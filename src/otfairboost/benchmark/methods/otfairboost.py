@@ -24,7 +24,7 @@ def _fit_predict(
     params = {"fairness": task.criterion, **estimator_parameters(shared, n_jobs, seed), **own}
     model: Any
     if task.kind == "classification":
-        # Weights of labels are a way to train; the gap is that of the rows as they are. So they count in the loss alone.
+        # Weights of labels are a way to train; the gap is that of the rows as they are. They count in the loss alone.
         model = FairLGBMClassifier(**params, class_weight=train.label_weights())
         score = model.fit(train.X, train.y, sensitive_features=train.s).predict_proba(test.X)[:, 1]
     else:
