@@ -52,7 +52,12 @@ BAD = [
     ([*TRAIN, "--fairness", "karma"], "fairness='karma' is unknown"),
     ([*TRAIN, "--test-size", "2"], "test_size=2.0 must be at least 0 and below 1"),
     ([*TRAIN, "--param", "num_leaves"], "--param 'num_leaves' is not of the form NAME=VALUE"),
-    ([*TRAIN, "--param", "fairnes_weight=3"], "fairnes_weight is not a parameter; fairness_weight is"),
+    (
+        [*TRAIN, "--param", "fairnes_weight=3"],
+        "fairnes_weight is no parameter of LightGBM or of the penalty; fair",
+    ),
+    ([*TRAIN, "--param", "num_leafs=3"], "num_leafs is no parameter of LightGBM or of the penalty; num_leaf is"),
+    ([*TRAIN, "--param", "xyzzy=3"], "xyzzy is no parameter of LightGBM or of the penalty"),
     ([*TRAIN, "--task", "ranking"], "task='ranking' is unknown"),
     ([*TRAIN, "--positive", "maybe"], "positive='maybe' does not occur in target 'granted'"),
     ([*TRAIN, "--output", "model.card.json"], "is the name of a card"),

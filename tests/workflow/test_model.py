@@ -189,7 +189,7 @@ def test_absent_and_broken_models(saved, tmp_path):
     with pytest.raises(ValueError, match="does not exist; give the model"):
         load_model(tmp_path / "none.txt")
     saved.with_suffix(".card.json").rename(tmp_path / "away")
-    with pytest.raises(ValueError, match=r"loans.card.json does not exist; a model's card must lie beside it"):
+    with pytest.raises(ValueError, match=r"loans.card.json does not exist; `otfairboost train` writes it beside"):
         load_model(saved)
     (tmp_path / "away").rename(saved.with_suffix(".card.json"))
     saved.write_text("no model")

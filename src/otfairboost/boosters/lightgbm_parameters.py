@@ -35,9 +35,15 @@ def drop_parameter(params: dict[str, Any], name: str) -> None:
         params.pop(alias, None)
 
 
+def parameter_names() -> set[str]:
+    """Return the names and aliases of all of LightGBM's parameters."""
+    aliases = _ConfigAliases._get_all_param_aliases()
+    return {name for main, others in aliases.items() for name in (main, *others)}
+
+
 def is_parameter(name: str) -> bool:
     """Return whether LightGBM knows a parameter of this name."""
-    return any(name in aliases for aliases in _ConfigAliases._get_all_param_aliases().values())
+    return name in parameter_names()
 
 
 _BY_LABEL = "bagging by label needs a built-in objective; use sample_weight or bagging_fraction"

@@ -129,4 +129,5 @@ def _print(
         row = [f"{point.fairness_weight:g}", *(f"{point.metrics[name]:.4f}" for name in fitted.metrics_)]
         table.add_row(*row, style="bold" if point.position == chosen.position else None)
     results().print(table)
+    results().print(f"chosen: fairness_weight {chosen.fairness_weight:g}")
     messages().print("\n".join(f"{name}: {path}" for name, path in files.items()), markup=False)

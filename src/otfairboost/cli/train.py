@@ -1,5 +1,6 @@
 """``otfairboost train``: a plain LightGBM model and its card from a table."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import typer
 from otfairboost.cli import options
 from otfairboost.cli.running import check_outputs, messages, print_json, progress_bar, results
 from otfairboost.cli.tables import summary_table
+from otfairboost.weight_search import MAX_FITS
 
 
 def train(
@@ -75,12 +77,13 @@ def train(
         positive=positive,
     )
     with progress_bar("training", quiet=as_json) as report:
+        show = _report_rounds(report) if max_gap is None else _report_fits(report, parameters.get("gap_cv", 5))
         model = train_model(
             rows,
             parameters,
             test_size=test_size,
             random_state=random_state,
-            callbacks=[] if max_gap is not None else [_report_rounds(report)],
+            callbacks=[show],
         )
     files = save_model(model, output)
     if as_json:
@@ -89,6 +92,18 @@ def train(
     if model.card.metrics is not None:
         results().print(summary_table(model.card.metrics, "Measured on held-out rows"))
     messages().print(f"model: {files[0]}\ncard: {files[1]}", markup=False)
+
+
+def _report_fits(report: Callable[[int, int], None], folds: Any) -> Callable[[Any], None]:
+    """Count the fits of a search: some weights on each fold, and one fit on all rows."""
+    done = itertools.count(1)
+    most = MAX_FITS * (folds if isinstance(folds, int) else 1) + 1
+
+    def count(env: Any) -> None:
+        if env.iteration + 1 == env.end_iteration:
+            report(next(done), most)
+
+    return count
 
 
 def _report_rounds(report: Callable[[int, int], None]) -> Callable[[Any], None]:

@@ -75,7 +75,9 @@ def read_card(path: str | os.PathLike[str]) -> ModelCard:
     """Read a card; one that a newer version wrote, or that is no card, is refused."""
     file = Path(path)
     if not file.is_file():
-        raise ValueError(f"{file} does not exist; a model's card must lie beside it")
+        raise ValueError(
+            f"{file} does not exist; `otfairboost train` writes it beside the model, and they belong together"
+        )
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from otfairboost.boosters.lightgbm_parameters import is_parameter, parameter_names
 from otfairboost.estimators import FairLGBMClassifier, FairLGBMRegressor
 from otfairboost.estimators.held_out import split_rows
 from otfairboost.extras import require
@@ -133,6 +135,12 @@ def read_groups(table: Table, sensitive: Sequence[str]) -> Groups:
 def make_estimator(task: str, parameters: Mapping[str, Any]) -> Any:
     """Return the estimator of a task."""
     kind = FairLGBMClassifier if task == "classification" else FairLGBMRegressor
+    known = kind().get_params()
+    for name in parameters:
+        if name not in known and not is_parameter(name):
+            near = difflib.get_close_matches(name, [*known, *parameter_names()], n=1)
+            meant = f"; {near[0]} is" if near else ""
+            raise ValueError(f"{name} is no parameter of LightGBM or of the penalty{meant}")
     return kind(**{"verbosity": -1, **parameters})
 
 
