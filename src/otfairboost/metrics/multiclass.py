@@ -87,7 +87,7 @@ def multiclass_demographic_parity_difference(
     Parameters
     ----------
     y_true : array-like of shape (n_rows,) or None
-        Ignored.
+        True classes. They only say which classes there are, which the mean is taken over.
     y_pred : array-like of shape (n_rows,)
         Predicted classes.
     sensitive_features, method, sample_weight
@@ -96,7 +96,7 @@ def multiclass_demographic_parity_difference(
         The largest over the classes, or their mean.
     """
     by_class = metric_by_class(
-        demographic_parity_difference, None, y_pred,
+        demographic_parity_difference, y_true, y_pred,
         sensitive_features=sensitive_features, sample_weight=sample_weight, method=method,
     )  # fmt: skip
     return _aggregate(by_class.values(), agg, max)
@@ -130,7 +130,7 @@ def multiclass_demographic_parity_ratio(
     ratio and do not count.
     """
     by_class = metric_by_class(
-        demographic_parity_ratio, None, y_pred,
+        demographic_parity_ratio, y_true, y_pred,
         sensitive_features=sensitive_features, sample_weight=sample_weight, method=method,
     )  # fmt: skip
     return _aggregate([value for value in by_class.values() if not np.isnan(value)], agg, min)
@@ -157,16 +157,13 @@ def multiclass_equalized_odds_difference(
     true, predicted = _read_classes("y_true", y_true), _read_classes("y_pred", y_pred)
     if len(true) != len(predicted):
         raise ValueError(f"y_true has {len(true)} rows, but y_pred has {len(predicted)}; both need the same number")
-    keywords = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    read_rates(["selection_rate"], None, np.zeros(len(true)), **keywords, pos_label=1)  # refuses bad input
+    keywords = {"sensitive_features": sensitive_features, "sample_weight": sample_weight, "pos_label": 1}
     weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     values = []
     for label in _sort_labels(true):
         for decision in _sort_labels(predicted, true):
-            (rates,) = read_rates(
-                ["true_positive_rate"], (true == label).astype(int), (predicted == decision).astype(int), **keywords,
-                pos_label=1,
-            )  # fmt: skip
+            indicators = (true == label).astype(int), (predicted == decision).astype(int)
+            (rates,) = read_rates(["true_positive_rate"], *indicators, **keywords)
             if weight[true == label].any():
                 values.append(rates.difference(method))
     return _aggregate(values, agg, max)
@@ -189,7 +186,8 @@ def multiclass_wasserstein_distance(
     agg : {"worst_case", "mean"}
         The largest over the classes, or their mean.
     """
-    return _aggregate(_by_column(wasserstein_distance, y_pred, sensitive_features, sample_weight), agg, max)
+    keywords = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    return _aggregate(_by_column(wasserstein_distance, y_true, y_pred, **keywords), agg, max)
 
 
 @register("score", greater_is_better=False, needs_groups=True, classes="many")
@@ -210,7 +208,8 @@ def multiclass_kolmogorov_smirnov(
 
     Parameters are those of :func:`multiclass_wasserstein_distance`.
     """
-    return _aggregate(_by_column(kolmogorov_smirnov, y_pred, sensitive_features, sample_weight), agg, max)
+    keywords = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    return _aggregate(_by_column(kolmogorov_smirnov, y_true, y_pred, **keywords), agg, max)
 
 
 @register("score", greater_is_better=False, needs_groups=False, classes="many")
@@ -246,9 +245,8 @@ def read_probabilities(values: Any) -> Floats:
     return probability
 
 
-def _by_column(metric: Callable[..., float], y_pred: Any, sensitive_features: Any, sample_weight: Any) -> list[float]:
-    keywords = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    return [metric(None, column, **keywords) for column in read_probabilities(y_pred).T]
+def _by_column(metric: Callable[..., float], y_true: Any, y_pred: Any, **keywords: Any) -> list[float]:
+    return [metric(y_true, column, **keywords) for column in read_probabilities(y_pred).T]
 
 
 def _aggregate(values: Any, agg: str, worst: Callable[[list[float]], float]) -> float:
