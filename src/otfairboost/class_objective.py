@@ -127,18 +127,21 @@ def apply_chain_rule(
 
 @njit(nogil=True, cache=True)
 def _chain(score: Array, steepness: float, factor: float, pull: Array, stiffness: Array, start: int, stop: int) -> None:
-    g, b = np.empty(_BLOCK), np.empty(_BLOCK)
+    pulls, stiffnesses = np.empty(_BLOCK), np.empty(_BLOCK)
     for first in range(start, stop, _BLOCK):
+        # Slices, because an index that might count from the end keeps the compiler from using vectors.
         n = min(_BLOCK, stop - first)
-        g[:] = 0.0
-        b[:] = 0.0
+        total_g, total_b = pulls[:n], stiffnesses[:n]
+        total_g[:] = 0.0
+        total_b[:] = 0.0
         for k in range(len(score)):
+            u, g, b = score[k, first : first + n], pull[k, first : first + n], stiffness[k, first : first + n]
             for i in range(n):
-                g[i] += score[k, first + i] * pull[k, first + i]
-                b[i] += score[k, first + i] * stiffness[k, first + i]
+                total_g[i] += u[i] * g[i]
+                total_b[i] += u[i] * b[i]
         for k in range(len(score)):
+            u, g, b = score[k, first : first + n], pull[k, first : first + n], stiffness[k, first : first + n]
             for i in range(n):
-                u = score[k, first + i]
-                pull[k, first + i] = steepness * u * (pull[k, first + i] - g[i])
-                curved = factor * u * ((1.0 - 2.0 * u) * stiffness[k, first + i] + b[i])
-                stiffness[k, first + i] = curved if curved > 0.0 else 0.0  # it is, up to rounding
+                g[i] = steepness * u[i] * (g[i] - total_g[i])
+                curved = factor * u[i] * ((1.0 - 2.0 * u[i]) * b[i] + total_b[i])
+                b[i] = curved if curved > 0.0 else 0.0  # it is, up to rounding

@@ -33,6 +33,9 @@ from otfairboost.transport.histogram import Scratch
 
 Float32 = NDArray[np.float32]
 
+CLASS_BINS = 4096
+"""At most so many bins for each of several classes, unless told otherwise: their tables have to share the cache."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FairnessSettings:
@@ -112,6 +115,12 @@ class FairnessSettings:
         origin = float(special.logit(self.decision_threshold)) if self.focus != 1 else 0.0
         return ScoreMap(LOGISTIC, float(self.focus), origin)
 
+    def _count_bins(self, n_rows: int, n_cells: int, n_outputs: int) -> int:
+        if self.n_bins is not None:
+            return int(self.n_bins)
+        bins = default_bins(n_rows, n_cells)
+        return bins if n_outputs == 1 else min(bins, CLASS_BINS)
+
     def _refuse_for_several_classes(self) -> None:
         if self.score_space == "link":
             raise ValueError(
@@ -181,7 +190,7 @@ class FairnessSettings:
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=default_bins(len(groups.codes), plan.n_cells) if self.n_bins is None else int(self.n_bins),
+            n_bins=self._count_bins(len(groups.codes), plan.n_cells, loss.n_outputs),
             reduce=reduce,
         )
         y = np.ascontiguousarray(target.values, dtype=np.float32)

@@ -90,26 +90,34 @@ class SoftmaxLoss(Loss):
 def _write_softmax(raw: Array, offset: Array, steepness: float, response: Array, start: int, stop: int) -> bool:
     """Write exp(c F_k) / sum_j exp(c F_j), c the steepness; ``response`` may be ``raw``."""
     infinite = 0
-    top, total = np.empty(_BLOCK), np.empty(_BLOCK)
+    tops, totals = np.empty(_BLOCK), np.empty(_BLOCK)
+    powers = np.empty((len(raw), _BLOCK))  # not in the response, whose rows may be those that are read
     for first in range(start, stop, _BLOCK):
+        # Slices, because an index that might count from the end keeps the compiler from using vectors.
         n = min(_BLOCK, stop - first)
+        top, total = tops[:n], totals[:n]
         top[:] = -np.inf
         total[:] = 0.0
         for k in range(len(raw)):
+            row, power, shift = raw[k, first : first + n], powers[k, :n], offset[k]
             for i in range(n):
-                x = raw[k, first + i] + offset[k]
+                x = row[i] + shift
                 infinite += not abs(x) < np.inf
-                top[i] = x if x > top[i] else top[i]
-        for k in range(len(raw)):
+                power[i] = x
             for i in range(n):
-                power = exponential(steepness * (raw[k, first + i] + offset[k] - top[i]))
-                response[k, first + i] = power
-                total[i] += power
+                top[i] = power[i] if power[i] > top[i] else top[i]
+        for k in range(len(raw)):
+            power = powers[k, :n]
+            for i in range(n):
+                power[i] = exponential(steepness * (power[i] - top[i]))
+            for i in range(n):
+                total[i] += power[i]
         for i in range(n):
             total[i] = 1.0 / total[i]
         for k in range(len(raw)):
+            row, power = response[k, first : first + n], powers[k, :n]
             for i in range(n):
-                response[k, first + i] *= total[i]
+                row[i] = power[i] * total[i]
     return infinite == 0
 
 
@@ -119,13 +127,13 @@ def _add_log_loss(
 ) -> bool:
     weighted = len(weight) > 0
     infinite = 0
+    label = y[start:stop]
     for k in range(len(p)):
-        for i in range(start, stop):
-            w = weight[i] if weighted else 1.0
-            own = 1.0 if y[i] == k else 0.0
-            g = np.float32(grad[k, i] + w * (p[k, i] - own))
-            h = np.float32(hess[k, i] + w * factor * p[k, i] * (1.0 - p[k, i]))
-            grad[k, i] = g
-            hess[k, i] = h
-            infinite += not (abs(g) < np.inf and h < np.inf)
+        probability, g, h = p[k, start:stop], grad[k, start:stop], hess[k, start:stop]
+        for i in range(len(label)):
+            w = weight[start + i] if weighted else 1.0
+            own = 1.0 if label[i] == k else 0.0
+            g[i] += w * (probability[i] - own)
+            h[i] += w * factor * probability[i] * (1.0 - probability[i])
+            infinite += not (abs(g[i]) < np.inf and h[i] < np.inf)
     return infinite == 0

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import metrics as sklearn_metrics
 
 from otfairboost.metrics.distributions import kolmogorov_smirnov, wasserstein_distance
 from otfairboost.metrics.inputs import Floats, check_choice, read_column
@@ -226,13 +225,13 @@ def multiclass_log_loss(
     codes = {label: code for code, label in enumerate(classes)}
     unknown = [label for label in _sort_labels(true) if label not in codes]
     if unknown:
-        raise ValueError(f"y_true holds {unknown}, but y_pred has the columns {list(classes)}")
-    return float(
-        sklearn_metrics.log_loss(
-            [codes[label] for label in true.tolist()], probability,
-            sample_weight=sample_weight, labels=range(len(classes)),
-        )
-    )  # fmt: skip
+        raise ValueError(f"y_true holds {unknown}, but y_pred has the columns {classes}")
+    if len(true) != len(probability):
+        raise ValueError(f"y_true has {len(true)} rows, but y_pred has {len(probability)}; both need the same number")
+    own = probability[np.arange(len(true)), [codes[label] for label in true.tolist()]]
+    # Relative to the sum, which in single precision is not quite 1.
+    own = np.maximum(own / probability.sum(axis=1), np.finfo(np.float64).eps)
+    return float(np.average(-np.log(own), weights=sample_weight))
 
 
 def read_probabilities(values: Any) -> Floats:
