@@ -52,7 +52,7 @@ class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
             return SoftmaxLoss(self._n_classes)
         if self._objective in ("cross_entropy", "xentropy"):
             return CrossEntropy.for_target(y, weight)
-        self._refuse_objective(("binary",), "with two classes are 'binary' and 'cross_entropy'")
+        self._refuse_objective(("binary",), "are 'binary' and 'cross_entropy'")
         return LogLoss.for_target(y, weight)
 
     def _refuse_objective(self, known: tuple[str, ...], allowed: str) -> None:
