@@ -12,7 +12,7 @@ PACKAGE = "otfairboost"
 SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
-    "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
+    "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "class_objective", "settings", "threads",
     "metrics", "weight_search", "binning",
 }  # fmt: skip
 ABOVE_MATHS = {
