@@ -222,7 +222,10 @@ def newton_path(sample, raw, learning_rate, rounds=40, **choice):
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_boosting_is_stable(learning_rate, fairness_weight, transport, n_groups):
     sample = Sample(9, n=300, n_groups=n_groups)
-    for start in (np.tile(sample.loss.initial_score(sample.y.astype(np.float32), UNWEIGHTED), (300, 1)), 2 * sample.raw):
+    for start in (
+        np.tile(sample.loss.initial_score(sample.y.astype(np.float32), UNWEIGHTED), (300, 1)),
+        2 * sample.raw,
+    ):
         choice = {"fairness_weight": fairness_weight, "transport": transport}
         path = newton_path(sample, start, learning_rate, **choice)
         assert (np.diff(path) < 1e-6).all()
@@ -240,7 +243,10 @@ def test_too_small_a_hessian_diverges():
     [
         ({"score_space": "link"}, "score_space='link' is not available with more than two classes"),
         ({"decision_threshold": 0.3}, "decision_threshold=0.3 is not available with more than two classes"),
-        ({"fairness": "true_positive_rate_parity"}, "fairness='true_positive_rate_parity' needs a target of two classes"),
+        (
+            {"fairness": "true_positive_rate_parity"},
+            "fairness='true_positive_rate_parity' needs a target of two classes",
+        ),
         ({"fairness": "false_positive_rate_parity"}, "fairness='false_positive_rate_parity' needs a target of two"),
         ({"ties": "right"}, "ties='right' compares two groups"),
     ],

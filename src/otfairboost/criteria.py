@@ -102,8 +102,8 @@ def _one_class(target: Target, code: int, name: str) -> Strata:
     classes = _classes_of(target, name)
     if len(classes) != 2:
         raise ValueError(
-            f"fairness={name!r} needs a target of two classes, a positive and a negative one, but y has {len(classes)}; "
-            "allowed with more classes are 'demographic_parity' and 'equalized_odds'"
+            f"fairness={name!r} needs a target of two classes, a positive and a negative one, but y has "
+            f"{len(classes)}; allowed with more classes are 'demographic_parity' and 'equalized_odds'"
         )
     label = classes[code]
     return Strata(np.where(target.values == code, 0, -1).astype(np.int32), (f"target = {label}",))

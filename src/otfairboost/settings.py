@@ -124,13 +124,13 @@ class FairnessSettings:
     def _refuse_for_several_classes(self) -> None:
         if self.score_space == "link":
             raise ValueError(
-                "score_space='link' is not available with more than two classes: raw predictions of a row mean something "
-                "relative to each other only; allowed is 'response'"
+                "score_space='link' is not available with more than two classes: raw predictions of a row mean "
+                "something relative to each other only; allowed is 'response'"
             )
         if self.decision_threshold != 0.5:
             raise ValueError(
-                f"decision_threshold={self.decision_threshold!r} is not available with more than two classes, where the "
-                "largest probability decides; leave it at 0.5"
+                f"decision_threshold={self.decision_threshold!r} is not available with more than two classes, where "
+                "the largest probability decides; leave it at 0.5"
             )
 
     def plan(

@@ -17,20 +17,20 @@ LACKING = {name: values[TWO_GRADES] for name, values in
            {"eval_X": LOANS.X, "eval_y": GRADES.y, "eval_sensitive_features": LOANS.groups}.items()}  # fmt: skip
 
 CASES = [
-    case("objective='multiclassova' is not available with fairness_weight > 0 or fairness metrics; allowed with 3 classes "
-         "is 'multiclass'", {"objective": "multiclassova"}),
+    case("objective='multiclassova' is not available with fairness_weight > 0 or fairness metrics; allowed with 3 "
+         "classes is 'multiclass'", {"objective": "multiclassova"}),
     case("objective='binary' is not available with fairness_weight > 0 or fairness metrics; allowed with 3 classes is "
          "'multiclass'", {"objective": "binary"}),
-    case("objective='multiclass' is not available with fairness_weight > 0 or fairness metrics; allowed are 'binary' and",
+    case("objective='multiclass' is not available with fairness_weight > 0 or fairness metrics; allowed are 'binary'",
          {"objective": "multiclass"}, y=LOANS.y),
-    case("fairness='true_positive_rate_parity' needs a target of two classes, a positive and a negative one, but y has 3; "
-         "allowed with more classes are 'demographic_parity' and 'equalized_odds'",
+    case("fairness='true_positive_rate_parity' needs a target of two classes, a positive and a negative one, but y has "
+         "3; allowed with more classes are 'demographic_parity' and 'equalized_odds'",
          {"fairness": "true_positive_rate_parity"}),
     case("fairness='false_positive_rate_parity' needs a target of two", {"fairness": "false_positive_rate_parity"}),
     case("score_space='link' is not available with more than two classes", {"score_space": "link"}),
     case("decision_threshold=0.4 is not available with more than two classes", {"decision_threshold": 0.4}),
-    case("init_score has shape (300,), but y has 3 classes and X has 300 rows; allowed are (300, 3) and, one class after "
-         "the other, (900,)", init_score=np.zeros(N)),
+    case("init_score has shape (300,), but y has 3 classes and X has 300 rows; allowed are (300, 3) and, one class "
+         "after the other, (900,)", init_score=np.zeros(N)),
     case("init_score contains infinity", init_score=np.full((N, 3), np.inf)),
     case("eval_init_score[0] has shape (99, 2), but y has 3 classes and eval_X[0] has 99 rows", **EVAL,
          eval_init_score=[np.zeros((99, 2))]),
@@ -49,7 +49,7 @@ CASES = [
          "auc_mu, ", **EVAL, eval_metric="auc"),
     case("eval_metric 'multiclass_wasserstein_distance' needs eval_sensitive_features[0], which is missing",
          eval_X=EVAL["eval_X"], eval_y=EVAL["eval_y"], eval_metric="multiclass_wasserstein_distance"),
-    case("gap_metric='demographic_parity_difference' is not a gap; allowed are 'multiclass_demographic_parity_difference'",
+    case("gap_metric='demographic_parity_difference' is not a gap; allowed are 'multiclass_demographic_parity_d",
          {"max_gap": 0.1, "gap_metric": "demographic_parity_difference"}),
     case("gap_cv: the training rows of fold 0 have no row of class poor; use fewer folds",
          {"max_gap": 0.1, "gap_cv": [(TWO_GRADES, np.flatnonzero(GRADES.y == "poor"))]}),

@@ -75,6 +75,8 @@ def test_metrics_and_early_stopping_by_name():
 
 def test_max_gap():
     before = fit({"fairness_weight": 0}).predict_proba(GRADES.X)
-    gap = METRICS["multiclass_demographic_parity_difference"].from_scores(CODES, before, sensitive_features=GRADES.groups)
+    gap = METRICS["multiclass_demographic_parity_difference"].from_scores(
+        CODES, before, sensitive_features=GRADES.groups
+    )
     model = fit({"max_gap": 0.7 * gap, "gap_cv": 2, "gap_confidence": None})
     assert 0 < model.gap_ <= 0.7 * gap

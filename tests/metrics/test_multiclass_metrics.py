@@ -50,7 +50,9 @@ def test_demographic_parity_is_fairlearns_of_each_class(method, weighted):
     assert ratio(None, predicted, agg="mean", **keywords) == pytest.approx(np.mean(ratios))
     if method == "between_groups":
         del keywords["method"]
-        assert metrics.multiclass_demographic_parity_mean(true, predicted, **keywords) == np.mean(list(by_class.values()))
+        assert metrics.multiclass_demographic_parity_mean(true, predicted, **keywords) == np.mean(
+            list(by_class.values())
+        )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -141,14 +143,21 @@ def test_bootstrap_interval_of_several_classes(name):
     assert interval.low < value < interval.high  # of such a gap at this size
 
 
-@pytest.mark.parametrize(("fairness", "name"), [("demographic_parity", "multiclass_demographic_parity_difference"),
-                                                ("equalized_odds", "multiclass_equalized_odds_difference")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fairness", "name"),
+    [
+        ("demographic_parity", "multiclass_demographic_parity_difference"),
+        ("equalized_odds", "multiclass_equalized_odds_difference"),
+    ],
+)
 def test_the_gap_of_a_criterion(fairness, name):
     choice = {"fairness": fairness, "classification": True, "several_classes": True}
     assert find_gap("gap_metric", None, **choice).name == name
     with pytest.raises(ValueError, match="gap_metric='wasserstein_distance' is not a gap; allowed are 'multiclass_dem"):
         find_gap("gap_metric", "wasserstein_distance", **choice)
-    with pytest.raises(ValueError, match="gap_metric='multiclass_.* is not a gap; allowed are .*'demographic_parity_d"):
+    with pytest.raises(
+        ValueError, match=r"gap_metric='multiclass_.* is not a gap; allowed are .*'demographic_parity_d"
+    ):
         find_gap("gap_metric", name, fairness=fairness, classification=True)
 
 
@@ -177,7 +186,11 @@ def test_they_are_scorers(name):
         ("multiclass_demographic_parity_difference", {"y_pred": ["a", None, "b", "b"]}, "y_pred holds missing values"),
         ("multiclass_demographic_parity_difference", {"agg": "max"}, "agg='max' is unknown; allowed are 'worst_case'"),
         ("multiclass_demographic_parity_difference", {"sensitive_features": ["a"] * 4}, "must hold at least 2 group"),
-        ("multiclass_wasserstein_distance", {"y_pred": [0.1, 0.2, 0.3, 0.4]}, r"y_pred has shape \(4,\); allowed is one"),
+        (
+            "multiclass_wasserstein_distance",
+            {"y_pred": [0.1, 0.2, 0.3, 0.4]},
+            r"y_pred has shape \(4,\); allowed is one",
+        ),
         ("multiclass_log_loss", {"y_pred": np.full((4, 2), 0.5)}, "y_pred has 2 columns for the classes .0, 1, 2."),
         ("multiclass_log_loss", {"y_pred": np.full((4, 2), 0.5), "labels": [0, 1]}, "y_true holds .2., but y_pred has"),
         ("multiclass_log_loss", {"y_pred": np.full((3, 3), 0.3)}, "y_true has 4 rows, but y_pred has 3"),

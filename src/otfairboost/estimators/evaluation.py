@@ -118,8 +118,8 @@ def refuse_missing_classes(rows: Rows, metrics: Sequence[Any], fairness: str, na
         of_penalty = metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY) and fairness == "equalized_odds"
         if of_penalty or metric == "multiclass_equalized_odds_difference":
             raise ValueError(
-                f"{name} has no row of class {', '.join(map(str, missing))}; eval_metric {metric!r} compares groups within "
-                "each class and needs rows of all of them"
+                f"{name} has no row of class {', '.join(map(str, missing))}; eval_metric {metric!r} compares groups "
+                "within each class and needs rows of all of them"
             )
 
 

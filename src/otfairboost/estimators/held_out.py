@@ -68,7 +68,7 @@ def take_rows(values: Any, rows: Index) -> Any:
 
 
 def score_rows(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Return probabilities of the positive class, or of all if there are more than two; or a regressor's predictions."""
+    """Return probabilities of the positive class, of all classes if there are more, or a regressor's predictions."""
     if is_classifier(estimator):
         probability = np.asarray(estimator.predict_proba(X), dtype=np.float64)
         return probability[:, 1] if probability.shape[1] == 2 else probability

@@ -162,8 +162,8 @@ def _read_init_columns(init_score: Any, n_rows: int, name: str, other: str, n_ou
         values = values.reshape(n_rows, n_outputs, order="F")
     if values.shape != (n_rows, n_outputs):
         raise ValueError(
-            f"{name} has shape {values.shape}, but y has {n_outputs} classes and {other} has {n_rows} rows; allowed are "
-            f"({n_rows}, {n_outputs}) and, one class after the other, ({n_rows * n_outputs},)"
+            f"{name} has shape {values.shape}, but y has {n_outputs} classes and {other} has {n_rows} rows; allowed "
+            f"are ({n_rows}, {n_outputs}) and, one class after the other, ({n_rows * n_outputs},)"
         )
     read_numbers(values.ravel(order="F"), name)
     return np.asfortranarray(values, dtype=np.float64)

@@ -55,9 +55,11 @@ def read_init_model(init_model: Any, n_outputs: int = 1) -> lgb.Booster | None:
             f"init_model is a {type(init_model).__name__}; allowed are a file name, a Booster and a fitted estimator"
         )
     if init_model.num_model_per_iteration() != n_outputs:
-        wanted = "one, for a binary target or regression," if n_outputs == 1 else f"{n_outputs}, one for each class of y,"
+        wanted = (
+            "one, for a binary target or regression," if n_outputs == 1 else f"{n_outputs}, one for each class of y,"
+        )
         raise ValueError(
-            f"init_model has {init_model.num_model_per_iteration()} trees per iteration; only a model with {wanted} can "
-            "be continued"
+            f"init_model has {init_model.num_model_per_iteration()} trees per iteration; only a model with {wanted} "
+            "can be continued"
         )
     return init_model

@@ -1,7 +1,7 @@
 r"""The loss of several classes: the responses of a row are the softmax of its raw predictions.
 
-Arrays are class-major, of shape (n_classes, n_rows), as LightGBM keeps them. Kernels take the whole arrays and a range of
-rows, so that the compiler knows that rows lie side by side.
+Arrays are class-major, of shape (n_classes, n_rows), as LightGBM keeps them. Kernels take the whole arrays and a range
+of rows, so that the compiler knows that rows lie side by side.
 """
 
 from typing import Any, Literal
@@ -19,8 +19,8 @@ _BLOCK = 256  # rows whose sums over the classes stay in the fastest cache
 class SoftmaxLoss(Loss):
     r"""Log-loss of several classes, :math:`\log \sum_k e^{F_k} - F_y`.
 
-    The exact hessian's diagonal, :math:`p_k (1 - p_k)`, times a factor that slows steps down, because the classes' trees
-    of one round do not know of each other: LightGBM's is :math:`K / (K - 1)`, XGBoost's 2.
+    The exact hessian's diagonal, :math:`p_k (1 - p_k)`, times a factor that slows steps down, because the classes'
+    trees of one round do not know of each other: LightGBM's is :math:`K / (K - 1)`, XGBoost's 2.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class SoftmaxLoss(Loss):
 
     Notes
     -----
-    ``penalty_unit`` is a half: with two classes both probabilities are equally far apart between groups, and half of the
-    sum is the penalty of the binary loss.
+    ``penalty_unit`` is a half: with two classes both probabilities are equally far apart between groups, and half of
+    the sum is the penalty of the binary loss.
     """
 
     name = "multiclass"
@@ -57,10 +57,8 @@ class SoftmaxLoss(Loss):
         """Write probabilities; return whether all raw predictions are finite."""
         return self.write_rows(raw, offset, 1.0, response, 0, raw.shape[1])
 
-    def write_rows(
-        self, raw: Float64, offset: Any, steepness: float, response: Float64, start: int, stop: int
-    ) -> bool:
-        """Write the softmax of ``steepness`` times the raw predictions of some rows; return whether these are finite."""
+    def write_rows(self, raw: Float64, offset: Any, steepness: float, response: Float64, start: int, stop: int) -> bool:
+        """Write the softmax of ``steepness`` times the raw predictions of some rows; return whether all are finite."""
         offsets = np.broadcast_to(np.asarray(offset, np.float64), self.n_outputs)
         return bool(_write_softmax(raw, np.ascontiguousarray(offsets), steepness, response, start, stop))
 

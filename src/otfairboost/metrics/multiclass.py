@@ -1,7 +1,7 @@
 r"""Metrics of more than two classes: those of two, of one class against the others, and the worst or mean of them.
 
-Label metrics take predicted classes, of any labels. Score metrics take probabilities of shape (n_rows, n_classes), their
-columns in the order of ``labels``.
+Label metrics take predicted classes, of any labels. Score metrics take probabilities of shape (n_rows, n_classes),
+their columns in the order of ``labels``.
 """
 
 from collections.abc import Callable, Sequence
@@ -217,8 +217,8 @@ def multiclass_log_loss(
 ) -> float:
     """Return the log loss of probabilities; ``sensitive_features`` is ignored.
 
-    ``labels`` are the classes in the order of the columns: by default those of ``y_true``, sorted, or the numbers of the
-    columns if ``y_true`` holds such numbers.
+    ``labels`` are the classes in the order of the columns: by default those of ``y_true``, sorted, or the numbers of
+    the columns if ``y_true`` holds such numbers.
     """
     probability, true = read_probabilities(y_pred), _read_classes("y_true", y_true)
     classes = _name_columns(probability, true, labels)
