@@ -228,6 +228,22 @@ def test_own_metrics_by_name_are_those_of_the_final_model(grades, fresh):
     assert history["fair_objective"] == pytest.approx(history["base_loss"] + 3.0 * history["fairness_penalty"])
 
 
+@pytest.mark.parametrize("metric", [name for name, metric in METRICS.items() if metric.classes == "many"])
+def test_early_stopping_knows_which_way_is_better(metric, grades, fresh):
+    params = {"n_estimators": 30, "learning_rate": 0.3, "fairness_weight": 3.0}
+    arguments = {**evaluation_of(fresh.part(slice(0, 500))), "eval_metric": metric}
+    values = fit(grades, params, **arguments).evals_result_["valid_0"][metric]
+    model = fit(grades, params, **arguments, callbacks=[lgb.early_stopping(4, verbose=False)])
+    sign = -1 if METRICS[metric].greater_is_better else 1
+    best = 0
+    for i, value in enumerate(values):
+        if sign * value < sign * values[best]:
+            best = i
+        if i - best >= 4:
+            break
+    assert model.best_iteration_ == best + 1
+
+
 @pytest.mark.parametrize("metric", ["fair_objective", "multiclass_log_loss", "multi_logloss"])
 def test_early_stopping_by_name(metric, grades, fresh):
     params = {"n_estimators": 200, "learning_rate": 0.4, "fairness_weight": 1.0}
