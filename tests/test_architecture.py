@@ -12,8 +12,8 @@ PACKAGE = "otfairboost"
 SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
-    "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "settings", "threads",
-    "metrics", "weight_search", "binning",
+    "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "class_objective",
+    "settings", "threads", "metrics", "weight_search", "binning",
 }  # fmt: skip
 ABOVE_MATHS = {
     "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",

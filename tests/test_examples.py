@@ -14,6 +14,7 @@ SMALLER = {
     "oracle_hessian_matrix": {"n_samples": 90},
     "convergence": {"n_rows": 1000},
     "claim_counts": {"n_rows": 3000},
+    "credit_grades": {"n_rows": 3000},
 }
 
 
@@ -125,3 +126,17 @@ def test_claims_by_sex_come_together_and_are_still_paid_for(run):
     assert deviances[0] < deviances[-1] < constant
     for tariff in info.tariffs:
         assert tariff.expected.mean() == pytest.approx(info.claims.mean(), rel=0.1)
+
+
+def test_rates_of_every_grade_come_together(run):
+    _, info, _ = run("credit_grades")
+    differences = [model.difference for model in info.models]
+    assert differences == sorted(differences, reverse=True)
+    assert differences[0] > 0.2
+    assert differences[-1] < 0.3 * differences[0]
+    losses = [model.log_loss for model in info.models]
+    constant = -float(info.share @ np.log(info.share))
+    assert losses[0] < losses[-1] < constant
+    for model in info.models:
+        gaps = np.abs(model.rates["local"] - model.rates["newcomer"])
+        assert gaps.max() == pytest.approx(model.difference)

@@ -25,6 +25,16 @@ class Target(NamedTuple):
     values: NDArray[Any]
     classes: Sequence[Any] | None
 
+    @property
+    def n_outputs(self) -> int:
+        """Return how many raw predictions a row has: one for each class if there are more than two."""
+        return 1 if self.classes is None or len(self.classes) <= 2 else len(self.classes)
+
+    def missing_classes(self, rows: Any = slice(None)) -> list[Any]:
+        """Return the labels that none of these rows has; of numbers, none."""
+        present = set(np.unique(self.values[rows]).tolist())
+        return [label for code, label in enumerate(self.classes or ()) if code not in present]
+
 
 class Strata(NamedTuple):
     """Rows assigned to strata.
@@ -89,7 +99,13 @@ def false_positive_rate_parity(target: Target) -> Strata:
 
 
 def _one_class(target: Target, code: int, name: str) -> Strata:
-    label = _classes_of(target, name)[code]
+    classes = _classes_of(target, name)
+    if len(classes) != 2:
+        raise ValueError(
+            f"fairness={name!r} needs a target of two classes, a positive and a negative one, but y has "
+            f"{len(classes)}; allowed with more classes are 'demographic_parity' and 'equalized_odds'"
+        )
+    label = classes[code]
     return Strata(np.where(target.values == code, 0, -1).astype(np.int32), (f"target = {label}",))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.losses import Loss
+from otfairboost.losses import Loss, Offset
 from otfairboost.penalty import HessianForm, Penalty
 from otfairboost.threads import RowChunks, Team
 
@@ -45,7 +45,7 @@ class FairObjective:
         The curvature the booster is told of the penalty.
     n_jobs : int
         Number of threads.
-    offset : float
+    offset : float or array of shape (n_outputs,)
         Constant to add to the raw predictions given: what the booster has not been told to start from.
     penalty_scale : float
         Factor of the penalty, from ``Loss.penalty_scale``.
@@ -60,7 +60,7 @@ class FairObjective:
         fairness_weight: float,
         hessian: HessianForm,
         n_jobs: int = 1,
-        offset: float = 0.0,
+        offset: Offset = 0.0,
         penalty_scale: float = 1.0,
     ) -> None:
         self.loss = loss
@@ -73,8 +73,9 @@ class FairObjective:
         self._weight = weight
         self._total = float(weight.sum(dtype=np.float64)) if len(weight) else float(len(y))
         self._chunks = RowChunks(len(y), n_jobs)
-        self._grad = np.empty(len(y), np.float32)
-        self._hess = np.empty(len(y), np.float32)
+        shape = len(y) if loss.n_outputs == 1 else (loss.n_outputs, len(y))
+        self._grad = np.empty(shape, np.float32)
+        self._hess = np.empty(shape, np.float32)
         self._iteration = 0
 
     def derivatives(self, raw_prediction: Float64, *, overwrite: bool = False) -> tuple[Float32, Float32]:

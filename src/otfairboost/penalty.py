@@ -23,7 +23,7 @@ from otfairboost.scores import ScoreMap, slope_at
 from otfairboost.threads import RowChunks
 from otfairboost.transport import exact, histogram, kernels
 from otfairboost.transport.exact import Ties, row_images, transport_image
-from otfairboost.transport.histogram import Histogram, ScoreBinner, draw_lines, read_cells, read_rests
+from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, draw_lines, read_cells, read_rests
 from otfairboost.transport.kde import smoothed_image
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
 
@@ -175,6 +175,8 @@ class Penalty:
         As the estimators' parameters of these names.
     reduce : callable
         Sums an array over workers; the identity on one machine. The only step that knows about a cluster.
+    scratch : Scratch, optional
+        Shared with other penalties of the same plan, whose scores are binned one after the other.
     """
 
     def __init__(
@@ -188,6 +190,7 @@ class Penalty:
         bandwidth: float = 0.1,
         n_bins: int = 24576,
         reduce: Callable[[Float], Float] = lambda array: array,
+        scratch: Scratch | None = None,
     ) -> None:
         if ties != "average" and any(len(comparison.cells) > 2 for comparison in plan.comparisons):
             raise ValueError(f"ties={ties!r} compares two groups; for more groups use ties='average'")
@@ -202,6 +205,7 @@ class Penalty:
         self._binner = ScoreBinner(
             plan.cell, plan.weight, plan.n_cells, score_map.make_grid, n_bins, reduce,
             same_bounds=any(needs_rests(multi_group, len(comparison.cells)) for comparison in plan.comparisons),
+            scratch=scratch,
         )  # fmt: skip
         self._table = np.empty((plan.n_cells, 0), TABLE_ENTRY)
         self._strength = np.zeros(plan.n_cells)
@@ -217,9 +221,15 @@ class Penalty:
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
         """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
+        tasks, rows = self.start(score, chunks)
+        chunks.run_tasks(len(tasks), lambda index: tasks[index]())
+        return rows
+
+    def start(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], "RowDerivatives"]:
+        """Return what :meth:`prepare` does, and what is left to do before it can be used: in any order, on threads."""
         if self.transport == "exact":
-            return self._prepare_rows(score)
-        return self._prepare_tables(score, chunks)
+            return [], self._prepare_rows(score)
+        return self._start_tables(score, chunks)
 
     def targets(self, score: Float, chunks: RowChunks) -> Float:
         """Return where the penalty pulls each row's score; rows that are not compared stay."""
@@ -230,15 +240,14 @@ class Penalty:
         rests = read_rests(cells) if needs_rests(self.multi_group, len(comparison.cells)) else []
         return GroupMeasures(read_cells(cells), rests, comparison.weights, comparison.shares)
 
-    def _prepare_tables(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
+    def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], "RowDerivatives"]:
         histogram = self._binner.bin(score, chunks)
         n_bins = histogram.sums.shape[1]
         if self._table.shape[1] < n_bins:
             self._table = np.empty((self.plan.n_cells, n_bins), TABLE_ENTRY)
         table = self._table[:, :n_bins]
-        strata = self.plan.comparisons
-        chunks.run_tasks(len(strata), lambda index: self._write_table(strata[index], histogram, table))
-        return TableDerivatives(self, score, self._strength, self._binner.bins, table)
+        tasks = [partial(self._write_table, comparison, histogram, table) for comparison in self.plan.comparisons]
+        return list(tasks), TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
     def _write_table(self, comparison: Comparison, histogram: Histogram, table: Array) -> None:
         stratum = self._read_stratum(comparison, histogram)
@@ -327,6 +336,14 @@ class RowDerivatives(ABC):
     def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
         """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
 
+    @abstractmethod
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write derivatives of rows start to stop in the score, for scores of several raw predictions.
+
+        With :math:`a` as in :class:`HessianForm` times ``scale``: the gradient :math:`a (u - t)`, and the stiffness
+        :math:`a q`, or :math:`a` in the paper's form. Both are 0 for rows that are not compared.
+        """
+
 
 class TableDerivatives(RowDerivatives):
     """Reads targets from a table of bins."""
@@ -350,6 +367,14 @@ class TableDerivatives(RowDerivatives):
             self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
         )  # fmt: skip
 
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write gradient and stiffness of rows start to stop, in the score."""
+        r = slice(start, stop)
+        _write_from_table(
+            self._score[r], self._cell[r], self._weight[r], self._bins[r], self._table, scale * self._strength,
+            self._kind, self._steepness, paper, pull[r], stiffness[r],
+        )  # fmt: skip
+
 
 class TargetDerivatives(RowDerivatives):
     """Holds each row's own target."""
@@ -368,6 +393,14 @@ class TargetDerivatives(RowDerivatives):
         _add_from_targets(
             self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
             scale * self._strength, self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
+        )  # fmt: skip
+
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write gradient and stiffness of rows start to stop, in the score."""
+        r = slice(start, stop)
+        _write_from_targets(
+            self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
+            scale * self._strength, self._kind, self._steepness, paper, pull[r], stiffness[r],
         )  # fmt: skip
 
 
@@ -405,3 +438,36 @@ def _add_from_targets(
             pull = strength[c] * (weight[i] if weighted else 1.0) * slope
             grad[i] += pull * (u - target[i])
             hess[i] += pull if paper else pull * factor * max(slope, curvature[i])
+
+
+@njit(nogil=True, cache=True)
+def _write_from_table(
+    score: Array, cell: Array, weight: Array, bins: Array, table: Array,
+    strength: Array, kind: int, steepness: float, paper: bool, pull: Array, stiffness: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        pull[i] = stiffness[i] = 0.0
+        if c >= 0:
+            u = score[i]
+            entry = table[c, bins[i]]
+            a = strength[c] * (weight[i] if weighted else 1.0)
+            pull[i] = a * (u - entry.target - kernels.along(u - entry.centre, entry.slope, entry.reach))
+            stiffness[i] = a if paper else a * max(slope_at(u, kind, steepness), entry.curvature)
+
+
+@njit(nogil=True, cache=True)
+def _write_from_targets(
+    score: Array, cell: Array, weight: Array, target: Array, curvature: Array,
+    strength: Array, kind: int, steepness: float, paper: bool, pull: Array, stiffness: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        pull[i] = stiffness[i] = 0.0
+        if c >= 0:
+            u = score[i]
+            a = strength[c] * (weight[i] if weighted else 1.0)
+            pull[i] = a * (u - target[i])
+            stiffness[i] = a if paper else a * max(slope_at(u, kind, steepness), curvature[i])

@@ -3,16 +3,18 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from otfairboost.class_objective import ClassObjective
 from otfairboost.comparison import MULTI_GROUP, MultiGroup
 from otfairboost.criteria import Target, find_criterion, stratify
 from otfairboost.groups import Groups
-from otfairboost.losses import SCORE_SPACES, Link, Loss, ScoreSpace
+from otfairboost.losses import SCORE_SPACES, Link, Loss, Offset, ScoreSpace, SoftmaxLoss
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import (
     GROUP_WEIGHTINGS,
@@ -27,8 +29,12 @@ from otfairboost.penalty import (
 from otfairboost.scores import EXPONENTIAL_SCORE, IDENTITY_SCORE, LINK_SCORE, LOGISTIC, ScoreMap
 from otfairboost.transport.exact import TIES, Ties
 from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins
+from otfairboost.transport.histogram import Scratch
 
 Float32 = NDArray[np.float32]
+
+CLASS_BINS = 4096
+"""At most so many bins for each of several classes, unless told otherwise: their tables have to share the cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +104,9 @@ class FairnessSettings:
         """Return what the penalty compares: probabilities sharpened by ``focus``, predictions, or what they link to."""
         if link == "identity":
             return IDENTITY_SCORE
+        if link == "softmax":
+            self._refuse_for_several_classes()
+            return ScoreMap(LOGISTIC, float(self.focus), 0.0)
         if self.score_space == "link":
             return LINK_SCORE
         if link == "log":
@@ -105,6 +114,24 @@ class FairnessSettings:
         # With focus 1 the origin would only shift probabilities around; the paper's score has none.
         origin = float(special.logit(self.decision_threshold)) if self.focus != 1 else 0.0
         return ScoreMap(LOGISTIC, float(self.focus), origin)
+
+    def _count_bins(self, n_rows: int, n_cells: int, n_outputs: int) -> int:
+        if self.n_bins is not None:
+            return int(self.n_bins)
+        bins = default_bins(n_rows, n_cells)
+        return bins if n_outputs == 1 else min(bins, CLASS_BINS)
+
+    def _refuse_for_several_classes(self) -> None:
+        if self.score_space == "link":
+            raise ValueError(
+                "score_space='link' is not available with more than two classes: raw predictions of a row mean "
+                "something relative to each other only; allowed is 'response'"
+            )
+        if self.decision_threshold != 0.5:
+            raise ValueError(
+                f"decision_threshold={self.decision_threshold!r} is not available with more than two classes, where "
+                "the largest probability decides; leave it at 0.5"
+            )
 
     def plan(
         self,
@@ -129,7 +156,7 @@ class FairnessSettings:
         *,
         learning_rate: float,
         n_jobs: int,
-        offset: float = 0.0,
+        offset: Offset = 0.0,
         name: str = "sensitive_features",
         reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
         plan: Plan | None = None,
@@ -144,7 +171,7 @@ class FairnessSettings:
             Weights in the loss; weights in the groups' score distributions.
         learning_rate, n_jobs
             The booster's.
-        offset : float
+        offset : float or array of shape (n_outputs,)
             Constant that the booster's raw predictions lack.
         name : str
             What to call the sensitive features in messages.
@@ -155,20 +182,26 @@ class FairnessSettings:
         """
         if plan is None:
             plan = self.plan(target, groups, distribution_weight, name=name, reduce=reduce)
-        penalty = Penalty(
+        make_penalty = partial(
+            Penalty,
             plan,
             self.score_map(loss.link),
             multi_group=self.multi_group,
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=default_bins(len(groups.codes), plan.n_cells) if self.n_bins is None else int(self.n_bins),
+            n_bins=self._count_bins(len(groups.codes), plan.n_cells, loss.n_outputs),
             reduce=reduce,
         )
         y = np.ascontiguousarray(target.values, dtype=np.float32)
         form = self.hessian_form(learning_rate)
         scale = loss.penalty_scale(self.score_space)
-        return FairObjective(loss, y, weight, penalty, float(self.fairness_weight), form, n_jobs, offset, scale)
+        fairness_weight = float(self.fairness_weight)
+        if isinstance(loss, SoftmaxLoss):
+            scratch = Scratch()
+            penalties = [make_penalty(scratch=scratch) for _ in range(loss.n_outputs)]
+            return ClassObjective(loss, y, weight, penalties, fairness_weight, form, n_jobs, offset, scale)
+        return FairObjective(loss, y, weight, make_penalty(), fairness_weight, form, n_jobs, offset, scale)
 
 
 def check_number(name: str, value: Any, allowed: str, accepts: Callable[[float], bool]) -> None:

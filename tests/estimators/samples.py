@@ -45,6 +45,16 @@ def make_wages(n_rows=600, seed=0, *, proxy=1.5):
     return loans._replace(y=y)
 
 
+def make_grades(n_rows=600, seed=0, *, groups=("blue", "green")):
+    """Return a target of three grades that depends on the group."""
+    rng = np.random.default_rng(seed + 100)
+    loans = make_loans(n_rows, seed, groups=groups)
+    code = np.unique(loans.groups, return_inverse=True)[1]
+    quality = np.nan_to_num(loans.X[:, 0]) + 1.2 * code + 0.3 * loans.X[:, 4] + rng.logistic(scale=0.5, size=n_rows)
+    cuts = np.quantile(quality, [0.3, 0.75])
+    return loans._replace(y=np.array(["fair", "good", "poor"])[[2, 0, 1]][np.searchsorted(cuts, quality)])
+
+
 def trees_of(booster):
     """Return the model's trees as text, without the lines that hold parameters and sizes."""
     text = booster.model_to_string()

@@ -77,7 +77,7 @@ def test_a_function_that_returns_something_else_is_named():
         FairLGBMClassifier(**SMALL).fit(LOANS.X, LOANS.y, sensitive_features=LOANS.groups, **EVAL, eval_metric=mean)
 
 
-def test_fairness_metrics_of_a_plain_model_need_a_binary_target():
-    fit = {"y": np.arange(300) % 3, "eval_X": LOANS.X, "eval_y": np.arange(300) % 3, "eval_metric": "fair_objective"}
-    message = "Only binary classification is supported with fairness_weight > 0 or fairness metrics"
+def test_fairness_metrics_of_a_plain_model_need_two_classes():
+    fit = {"y": np.ones(300), "eval_X": LOANS.X, "eval_y": np.ones(300), "eval_metric": "fair_objective"}
+    message = "y must have at least 2 classes with fairness_weight > 0 or fairness metrics, got one class (1.0)"
     assert_refused({"fairness_weight": 0}, fit, ValueError, message, False)

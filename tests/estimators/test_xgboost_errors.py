@@ -32,7 +32,14 @@ def never(*_, **__):
     [
         (0, {}, {"sensitive_features": None}, ValueError, "sensitive_features is missing"),
         (0, {}, {"y": LOANS.y[:9]}, ValueError, "y has 9 rows, but X has 200"),
-        (0, {}, {"y": np.arange(200) % 3}, ValueError, "Only binary classification is supported"),
+        (0, {}, {"y": np.ones(200)}, ValueError, "y must have at least 2 classes with fairness_weight > 0"),
+        (0, {"objective": "multi:softmax"}, {"y": np.arange(200) % 3}, ValueError,
+         "objective='multi:softmax' is not available with fairness_weight > 0 or fairness metrics; allowed with 3 "
+         "classes is 'multi:softprob'"),
+        (0, {}, {"y": np.arange(200) % 3, "base_margin": np.zeros(200)}, ValueError,
+         "base_margin has shape (200,), but y has 3 classes and X has 200 rows; allowed are (200, 3)"),
+        (0, {"fairness": "true_positive_rate_parity"}, {"y": np.arange(200) % 3}, ValueError,
+         "fairness='true_positive_rate_parity' needs a target of two classes"),
         (0, {}, {"base_margin": [0.0]}, ValueError, "base_margin has 1 rows, but X has 200"),
         (0, {}, {"sample_weight": np.zeros(200)}, ValueError, "sample_weight is zero for every row"),
         (0, {}, {"xgb_model": 3}, TypeError, "xgb_model is a int; allowed are"),

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
-from metric_rows import make_rows
+from metric_rows import OF_TWO, make_rows
 from otfairboost import metrics
 from otfairboost.metrics import METRICS
 
@@ -96,7 +96,7 @@ def test_metrics_and_scorers_can_be_pickled():
 
 
 @pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("name", list(METRICS))
+@pytest.mark.parametrize("name", list(OF_TWO))
 def test_every_metric_is_a_scorer(name):
     X, y, group, _ = make_features(3)
     metric = METRICS[name]

@@ -30,6 +30,9 @@ Callback = Callable[[CallbackEnv], None]
 RANKING_METRICS = frozenset({"auc", "average_precision"})
 """Metrics that LightGBM computes rightly from raw predictions, whatever their link and offset."""
 
+CLASS_RANKING_METRICS = frozenset({"auc_mu"})
+"""The same for several classes."""
+
 
 class EvaluationSet(NamedTuple):
     """Rows to report metrics on during training.
@@ -91,6 +94,7 @@ def train_booster(
     offset = 0.0 if objective is None else objective.offset
     evaluate = {id(one.dataset): one.evaluate for one in evaluation_sets}
     history: dict[str, dict[str, list[float]]] = {}
+    ranking = RANKING_METRICS if loss.n_outputs == 1 else CLASS_RANKING_METRICS
 
     def train(objective: FairObjective | None) -> lgb.Booster:
         def compute_metrics(predicted: Float, dataset: lgb.Dataset) -> list[EvalResult]:
@@ -109,7 +113,7 @@ def train_booster(
                 "objective": loss.name
                 if objective is None
                 else lambda raw, _: objective.derivatives(raw, overwrite=True),
-                "metric": [name for name in metrics if isinstance(name, str) and name in RANKING_METRICS] or "None",
+                "metric": [name for name in metrics if isinstance(name, str) and name in ranking] or "None",
             },
             train_set,
             n_rounds,

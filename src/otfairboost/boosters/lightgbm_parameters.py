@@ -54,15 +54,19 @@ _IGNORED: tuple[tuple[str, Callable[[dict[str, Any], str], bool], str], ...] = (
     ("neg_bagging_fraction", lambda p, n: read_number(p, n, 1.0) != 1.0, _BY_LABEL),
     ("reg_sqrt", lambda p, n: read_flag(p, n, False), "transform the target yourself instead"),
     ("sigmoid", lambda p, n: read_number(p, n, 1.0) != 1.0, "probabilities are sigmoid(raw prediction); leave it at 1"),
-    ("num_class", lambda p, n: read_number(p, n, 1.0) != 1.0, "the penalty compares one score per row"),
     ("num_machines", lambda p, n: read_number(p, n, 1.0) != 1.0, _MACHINES),
     ("machines", lambda p, n: bool(read_parameter(p, n)), _MACHINES),
     ("machine_list_filename", lambda p, n: bool(read_parameter(p, n)), _MACHINES),
 )
 
 
-def refuse_ignored_parameters(params: dict[str, Any]) -> None:
-    """Raise for parameters that LightGBM ignores, or gets wrong, with a custom objective."""
+def refuse_ignored_parameters(params: dict[str, Any], n_outputs: int = 1) -> None:
+    """Raise for parameters that LightGBM ignores, or gets wrong, with a custom objective of so many outputs."""
+    if read_number(params, "num_class", 1.0) != n_outputs:
+        raise ValueError(
+            f"num_class={read_parameter(params, 'num_class')!r} is not available with fairness_weight > 0: the classes "
+            "are those of y; leave it out"
+        )
     for name, is_set, why in _IGNORED:
         if is_set(params, name):
             value = read_parameter(params, name)

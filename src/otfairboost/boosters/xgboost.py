@@ -18,7 +18,7 @@ from scipy import special
 from xgboost.callback import EarlyStopping, TrainingCallback
 from xgboost.core import _LIB
 
-from otfairboost.losses import LogLoss, Loss
+from otfairboost.losses import LogLoss, Loss, SoftmaxLoss
 from otfairboost.objective import FairObjective
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import openmp_team
@@ -111,7 +111,9 @@ def train_booster(
         own.append(_FollowLearningRate(objective, settings))
 
         def compute(raw: NDArray[np.float32], _: xgb.DMatrix) -> tuple[Any, Any]:
-            return objective.derivatives(raw.astype(np.float64), overwrite=True)
+            # Class-major inside, row-major for XGBoost; of one output the same.
+            derivatives = objective.derivatives(np.asarray(raw, np.float64, order="F"), overwrite=True)
+            return tuple(np.ascontiguousarray(one) for one in derivatives)  # type: ignore[return-value]
 
     if stopping is not None:
         name, maximize = stopping.metric, stopping.greater_is_better
@@ -140,20 +142,25 @@ def train_booster(
 
 def estimate_base_score(
     params: dict[str, Any], objective_name: str, y: NDArray[np.float32], weight: NDArray[np.float32]
-) -> float:
+) -> float | list[float]:
     """Return where XGBoost's own objective would start, in the unit of the response: asked from XGBoost itself.
 
     The rule differs by objective, by whether labels have weights, and by version. The features do not matter for it.
     """
     matrix = xgb.DMatrix(np.zeros((len(y), 1), np.float32), y, weight=weight if len(weight) else None)
-    wanted = {name: params.get(name) for name in ("scale_pos_weight", "n_jobs", "nthread")}
+    wanted = {name: params.get(name) for name in ("scale_pos_weight", "n_jobs", "nthread", "num_class")}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
     booster = xgb.train({**wanted, "objective": objective_name, "tree_method": "hist"}, matrix, 1)
     estimate = json.loads(json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"])
+    if isinstance(estimate, list) and len(estimate) > 1:
+        return [float(one) for one in estimate]
     return float(estimate[0] if isinstance(estimate, list) else estimate)
 
 
 def _same_link(loss: Loss) -> str:
     """Return an objective of the same link that leaves trees as they are."""
+    if isinstance(loss, SoftmaxLoss):
+        return "multi:softprob"
     return "binary:logistic" if isinstance(loss, LogLoss) else "reg:squarederror"
 
 
@@ -161,6 +168,8 @@ def _raw_prediction(loss: Loss, response: NDArray[np.float64]) -> NDArray[np.flo
     """Undo the link; a probability of exactly 0 or 1 stays finite."""
     if isinstance(loss, LogLoss):
         return special.logit(np.clip(response, np.finfo(np.float64).tiny, 1.0 - np.finfo(np.float64).epsneg))
+    if isinstance(loss, SoftmaxLoss):
+        return loss.raw_prediction(response)
     return response
 
 

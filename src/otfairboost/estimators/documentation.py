@@ -9,7 +9,8 @@ _PARAMETERS = """
     fairness : str, default="demographic_parity"
         The criterion: ``"demographic_parity"`` (scores independent of the group), ``"equalized_odds"`` (independent
         given the label), ``"true_positive_rate_parity"`` (among positives; equal opportunity) or
-        ``"false_positive_rate_parity"`` (among negatives). Those with a label need a classifier.
+        ``"false_positive_rate_parity"`` (among negatives). Those with a label need a classifier. With more than two
+        classes the first two compare the probabilities of every class.
     fairness_weight : float, default=5.0
         How much the penalty counts against the mean loss of a row, independent of the number of rows; the paper's
         lambda, whose range there is 0.1 to 20. 0 trains the plain model.
@@ -28,9 +29,11 @@ _PARAMETERS = """
         Of the histogram; by default it grows with the number of rows.
     focus : float, default=1.0
         1 compares probabilities as they are. Larger values, such as 4 or 8, make those near ``decision_threshold``
-        count for more and those far from it for less.
+        count for more and those far from it for less. With more than two classes they do so for those that compete for
+        the largest.
     decision_threshold : float, default=0.5
-        The probability from which on a row counts as selected in ``focus`` and in metrics during training.
+        The probability from which on a row counts as selected in ``focus`` and in metrics during training; of two
+        classes.
     fairness_hessian : float, "auto" or "paper", default="auto"
         The penalty's curvature, as a factor of its Gauss-Newton term: twice the learning rate, at most 1 ("auto"), or
         a number; "paper" is the paper's form. Larger is slower and safer.
@@ -43,7 +46,8 @@ _PARAMETERS = """
         times that, 8 at most, and the model is then fitted on all rows.
     gap_metric : str, optional
         Which gap, by its name in ``otfairboost.metrics.METRICS``. By default that of ``fairness``, in decisions at
-        ``decision_threshold``; a regressor has ``"kolmogorov_smirnov"`` and ``"wasserstein_distance"``.
+        ``decision_threshold``; a regressor has ``"kolmogorov_smirnov"`` and ``"wasserstein_distance"``. With more than
+        two classes it is the largest over them, of ``"multiclass_demographic_parity_difference"`` and the like.
     gap_cv : int, splitter, iterable or "eval_set", default=5
         What is held out for it: folds, as in ``otfairboost.selection.FairnessFrontier``; or the first evaluation set
         given to ``fit``, which costs one fit for each weight.

@@ -15,7 +15,7 @@ from otfairboost.boosters.lightgbm import RANKING_METRICS, EvalResult
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
 from otfairboost.groups import format_label
-from otfairboost.losses import Loss
+from otfairboost.losses import Loss, Offset
 from otfairboost.metrics import METRICS
 from otfairboost.objective import FairObjective
 
@@ -42,6 +42,8 @@ class MetricRequest(NamedTuple):
         Whether the estimator's parameter ``metric`` is set.
     native : dict
         LightGBM's metrics by name and alias.
+    ranking : frozenset of str
+        Those that the booster computes itself.
     """
 
     names: list[str]
@@ -49,12 +51,13 @@ class MetricRequest(NamedTuple):
     is_empty: bool
     sets_parameter: bool
     native: dict[str, NativeMetric]
+    ranking: frozenset[str] = RANKING_METRICS
 
     @property
     def has_own(self) -> bool:
         """Return whether a name is asked for that LightGBM does not know."""
         return any(
-            (name in METRICS or name in OBJECTIVE_METRICS) and name not in self.native and name not in RANKING_METRICS
+            (name in METRICS or name in OBJECTIVE_METRICS) and name not in self.native and name not in self.ranking
             for name in self.names
         )
 
@@ -74,7 +77,7 @@ class MetricRequest(NamedTuple):
     def _main_name(self, name: str) -> str:
         if name in self.native:
             return self.native[name].name
-        known = {*RANKING_METRICS, *OBJECTIVE_METRICS, *METRICS}
+        known = {*self.ranking, *OBJECTIVE_METRICS, *METRICS}
         if name not in known:
             raise ValueError(
                 f"eval_metric {name!r} is unknown or not available with fairness_weight > 0; allowed are a function "
@@ -108,6 +111,18 @@ def needs_groups(metric: Any) -> bool:
     return metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY)
 
 
+def refuse_missing_classes(rows: Rows, metrics: Sequence[Any], fairness: str, name: str) -> None:
+    """Raise for evaluation rows that lack one of several classes if a metric compares groups within each class."""
+    missing = rows.target.missing_classes() if rows.target.n_outputs > 1 else []
+    for metric in metrics if missing else ():
+        of_penalty = metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY) and fairness == "equalized_odds"
+        if of_penalty or metric == "multiclass_equalized_odds_difference":
+            raise ValueError(
+                f"{name} has no row of class {', '.join(map(str, missing))}; eval_metric {metric!r} compares groups "
+                "within each class and needs rows of all of them"
+            )
+
+
 def _as_list(metric: Any) -> list[Any]:
     parts = list(metric) if isinstance(metric, list | tuple | set) else [metric]
     return [
@@ -129,7 +144,7 @@ class Evaluator:
         The rows.
     loss, loss_weight : Loss, float32 array of shape (n_rows,) or empty
         The base loss, and the weights in it.
-    offset : float
+    offset : float or array of shape (n_outputs,)
         What the booster's raw predictions lack.
     make_objective : callable
         Makes the objective on these rows; called if a metric needs it.
@@ -148,7 +163,7 @@ class Evaluator:
         *,
         loss: Loss,
         loss_weight: Float32,
-        offset: float,
+        offset: Offset,
         make_objective: Callable[[], FairObjective],
         decision_threshold: float | None,
         native: dict[str, NativeMetric],
@@ -171,9 +186,10 @@ class Evaluator:
 
     def __call__(self, predicted: Float) -> list[EvalResult]:
         """Return (name, value, greater is better) of each metric."""
-        raw = predicted + self._offset
+        raw = np.ascontiguousarray((predicted + self._offset).T)  # class-major, if there are several outputs
         response = np.empty_like(raw)
         self._loss.write_response(raw, 0.0, response)
+        response = response.T
         parts: dict[str, float] = {}
         if self._objective is not None:
             value = self._objective.value(predicted)
@@ -227,11 +243,12 @@ class Evaluator:
                 continue
             if needs_groups(metric):
                 self._refuse_too_few_groups(metric, rows)
+            self._refuse_other_number_of_classes(metric)
             if self._threshold is None and metric in METRICS and METRICS[metric].kind == "label":
                 raise ValueError(f"eval_metric {metric!r} compares decisions, but a regressor has scores only")
             if metric in METRICS and metric not in self._native:
                 try:
-                    self._compute(metric, self._y)  # for a perfect prediction
+                    self._compute(metric, self._perfect_response())
                 except ValueError as error:
                     raise ValueError(f"eval_metric {metric!r} cannot be computed on {rows.name}: {error}") from error
             if metric in ("cross_entropy", "kullback_leibler") and not ((self._y >= 0) & (self._y <= 1)).all():
@@ -244,6 +261,24 @@ class Evaluator:
                     f"eval_metric {metric!r} needs a positive target, but that of {rows.name} goes down to "
                     f"{self._y.min():g}"
                 )
+
+    def _perfect_response(self) -> Float:
+        """Return the response that is the target itself."""
+        several = self._loss.n_outputs > 1
+        return np.eye(self._loss.n_outputs)[self._y.astype(np.intp)] if several else self._y
+
+    def _refuse_other_number_of_classes(self, metric: str) -> None:
+        if metric in self._native or metric not in METRICS or METRICS[metric].classes == "any":
+            return
+        several = self._loss.n_outputs > 1
+        if several and METRICS[metric].classes == "two":
+            allowed = [name for name, one in METRICS.items() if one.classes != "two"]
+            raise ValueError(
+                f"eval_metric {metric!r} is for two classes, but y has {self._loss.n_outputs}; allowed are "
+                f"{', '.join(allowed)}"
+            )
+        if not several and METRICS[metric].classes == "many":
+            raise ValueError(f"eval_metric {metric!r} is for more than two classes, which y does not have")
 
     def _refuse_too_few_groups(self, metric: str, rows: Rows) -> None:
         if rows.groups is None:

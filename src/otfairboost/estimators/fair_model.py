@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
 from otfairboost.criteria import Target
-from otfairboost.estimators.evaluation import MetricRequest
+from otfairboost.estimators.evaluation import MetricRequest, refuse_missing_classes
 from otfairboost.estimators.inputs import (
     LIGHTGBM_NAMES,
     ArgumentNames,
@@ -94,14 +94,18 @@ class FairModel:
             self._pose_task, params=trainer.params, train=train._replace(X=None), continued=trainer.is_continued
         )
         loss = pose_task(settings).loss  # raises for what cannot be trained
+        metrics = self._complete_metrics(
+            request, train.target, with_groups=all(rows.groups is not None for rows in evaluations)
+        )
         for i, rows in enumerate(evaluations):
             loss.check_target(rows.target.values, self._argument_names.eval_y.format(i))
+            refuse_missing_classes(rows, metrics, settings.fairness, self._argument_names.eval_y.format(i))
         return PreparedFit(
             self,
             trainer,
             train,
             pose_task=pose_task,
-            metrics=self._complete_metrics(request, with_groups=all(rows.groups is not None for rows in evaluations)),
+            metrics=metrics,
             evaluations=[
                 EvaluationRows(self._name_evaluation_set(given, i, is_train=rows is train), rows)
                 for i, rows in enumerate(evaluations)
@@ -157,7 +161,9 @@ class FairModel:
             weight=read_class_weight(self.class_weight, target, weight, "class_weight").astype(np.float32),
             distribution_weight=weight.astype(np.float32),
             groups=None if features is None else encode_groups(features, n_rows=n_rows),
-            init_score=read_init_score(given.init_score, n_rows, self._argument_names.init_score),
+            init_score=read_init_score(
+                given.init_score, n_rows, self._argument_names.init_score, n_outputs=target.n_outputs
+            ),
         )
 
     def _read_evaluation_rows(self, given: EvaluationInput, i: int, train: Rows) -> Rows:
@@ -183,7 +189,9 @@ class FairModel:
             weight=read_class_weight(given.class_weight, target, weight, f"eval_class_weight[{i}]").astype(np.float32),
             distribution_weight=weight.astype(np.float32),
             groups=groups,
-            init_score=read_init_score(given.init_score, n_rows, f"{names.eval_init_score}[{i}]", other=X_name),
+            init_score=read_init_score(
+                given.init_score, n_rows, f"{names.eval_init_score}[{i}]", other=X_name, n_outputs=target.n_outputs
+            ),
         )
 
     @staticmethod
@@ -199,7 +207,7 @@ class FairModel:
         """Return the metrics asked for; raise for misspelt parameters."""
         raise NotImplementedError
 
-    def _complete_metrics(self, request: MetricRequest, *, with_groups: bool) -> list[Any]:
+    def _complete_metrics(self, request: MetricRequest, target: Target, *, with_groups: bool) -> list[Any]:
         """Return all metrics in the order that they count, with the defaults."""
         raise NotImplementedError
 

@@ -68,9 +68,10 @@ def take_rows(values: Any, rows: Index) -> Any:
 
 
 def score_rows(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Return probabilities of the positive class, or a regressor's predictions."""
+    """Return probabilities of the positive class, of all classes if there are more, or a regressor's predictions."""
     if is_classifier(estimator):
-        return np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
+        probability = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        return probability[:, 1] if probability.shape[1] == 2 else probability
     return np.asarray(estimator.predict(X), dtype=np.float64)
 
 

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     distribution_weight : float32 array of shape (n_rows,)
         In the groups' score distributions.
     groups : Groups or None
-    init_score : float64 array of shape (n_rows,) or None
+    init_score : float64 array of shape (n_rows,), or (n_rows, n_classes) with more than two classes, or None
     """
 
     name: str
@@ -139,13 +139,34 @@ def read_weight(weight: Any, n_rows: int, name: str, *, other: str = "X") -> NDA
     return column
 
 
-def read_init_score(init_score: Any, n_rows: int, name: str, *, other: str = "X") -> NDArray[np.float64] | None:
-    """Return the raw predictions to start from."""
+def read_init_score(
+    init_score: Any, n_rows: int, name: str, *, other: str = "X", n_outputs: int = 1
+) -> NDArray[np.float64] | None:
+    """Return the raw predictions to start from: one for each row, or one column for each of several outputs.
+
+    As in LightGBM the columns may also come one after the other.
+    """
     if init_score is None:
         return None
+    if n_outputs > 1:
+        return _read_init_columns(init_score, n_rows, name, other, n_outputs)
     column = read_numbers(init_score, name).astype(np.float64)
     check_length(column, n_rows, name, other=other)
     return column
+
+
+def _read_init_columns(init_score: Any, n_rows: int, name: str, other: str, n_outputs: int) -> NDArray[np.float64]:
+    table = nw.from_native(init_score, eager_only=True, pass_through=True)
+    values = np.asarray(table.to_numpy() if isinstance(table, nw.DataFrame) else init_score)
+    if values.ndim == 1 and values.shape == (n_rows * n_outputs,):
+        values = values.reshape(n_rows, n_outputs, order="F")
+    if values.shape != (n_rows, n_outputs):
+        raise ValueError(
+            f"{name} has shape {values.shape}, but y has {n_outputs} classes and {other} has {n_rows} rows; allowed "
+            f"are ({n_rows}, {n_outputs}) and, one class after the other, ({n_rows * n_outputs},)"
+        )
+    read_numbers(values.ravel(order="F"), name)
+    return np.asfortranarray(values, dtype=np.float64)
 
 
 def check_length(values: Any, n_rows: int, name: str, *, other: str = "X") -> None:

@@ -24,6 +24,7 @@ from otfairboost.losses import (
     PercentageError,
     PoissonLoss,
     QuantileLoss,
+    SoftmaxLoss,
     SquaredError,
     TweedieLoss,
 )
@@ -33,12 +34,6 @@ class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
     """LightGBM's classifier with a fairness penalty."""
 
     _native_metrics = CLASSIFIER_METRICS
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: only the plain model takes more than two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.fairness_weight == 0
-        return tags
 
     def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:
         if like is not None:
@@ -52,14 +47,20 @@ class FairLGBMClassifier(FairLGBMModel, lgb.LGBMClassifier):
         return target
 
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
+        if self._n_classes > 2:
+            self._refuse_objective(("multiclass", "softmax"), f"with {self._n_classes} classes is 'multiclass'")
+            return SoftmaxLoss(self._n_classes)
         if self._objective in ("cross_entropy", "xentropy"):
             return CrossEntropy.for_target(y, weight)
-        if self._objective != "binary":
+        self._refuse_objective(("binary",), "are 'binary' and 'cross_entropy'")
+        return LogLoss.for_target(y, weight)
+
+    def _refuse_objective(self, known: tuple[str, ...], allowed: str) -> None:
+        if self._objective not in known:
             raise ValueError(
                 f"objective={self._objective!r} is not available with fairness_weight > 0 or fairness metrics; "
-                "allowed are 'binary' and 'cross_entropy'"
+                f"allowed {allowed}"
             )
-        return LogLoss.for_target(y, weight)
 
     def _label_weights(self, target: Target, params: dict[str, Any]) -> tuple[float, float]:
         if self._objective != "binary":

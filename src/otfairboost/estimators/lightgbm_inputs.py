@@ -42,8 +42,8 @@ def name_evaluation_set(eval_names: Any, i: int, *, is_train: bool) -> str:
     return "training" if is_train else f"valid_{i}"
 
 
-def read_init_model(init_model: Any) -> lgb.Booster | None:
-    """Return the booster to continue from."""
+def read_init_model(init_model: Any, n_outputs: int = 1) -> lgb.Booster | None:
+    """Return the booster to continue from, which has as many trees per iteration as there are outputs."""
     if isinstance(init_model, lgb.LGBMModel):
         init_model = init_model.booster_
     elif isinstance(init_model, str | Path):
@@ -54,9 +54,12 @@ def read_init_model(init_model: Any) -> lgb.Booster | None:
         raise TypeError(
             f"init_model is a {type(init_model).__name__}; allowed are a file name, a Booster and a fitted estimator"
         )
-    if init_model.num_model_per_iteration() != 1:
+    if init_model.num_model_per_iteration() != n_outputs:
+        wanted = (
+            "one, for a binary target or regression," if n_outputs == 1 else f"{n_outputs}, one for each class of y,"
+        )
         raise ValueError(
-            f"init_model has {init_model.num_model_per_iteration()} trees per iteration; only a model with one, for a "
-            "binary target or regression, can be continued with fairness_weight > 0"
+            f"init_model has {init_model.num_model_per_iteration()} trees per iteration; only a model with {wanted} "
+            "can be continued"
         )
     return init_model

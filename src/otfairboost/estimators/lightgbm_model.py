@@ -10,7 +10,7 @@ import numpy as np
 from lightgbm.basic import LGBMDeprecationWarning
 from sklearn.utils.validation import validate_data
 
-from otfairboost.boosters.lightgbm import TrainedBooster
+from otfairboost.boosters.lightgbm import CLASS_RANKING_METRICS, TrainedBooster
 from otfairboost.boosters.lightgbm_parameters import (
     drop_parameter,
     is_parameter,
@@ -18,12 +18,13 @@ from otfairboost.boosters.lightgbm_parameters import (
     read_number,
     read_parameter,
 )
+from otfairboost.criteria import Target
 from otfairboost.estimators.evaluation import MetricRequest, read_request
 from otfairboost.estimators.fair_model import FairModel
 from otfairboost.estimators.inputs import FitArguments, Rows, read_evaluation_inputs, read_features
 from otfairboost.estimators.lightgbm_inputs import check_columns, name_evaluation_set, read_callbacks, read_init_model
 from otfairboost.estimators.lightgbm_training import LightGBMTrainer
-from otfairboost.estimators.native_metrics import Constants, NativeMetric
+from otfairboost.estimators.native_metrics import MULTICLASS_METRICS, Constants, NativeMetric
 from otfairboost.estimators.prepared import PreparedFit
 from otfairboost.estimators.task import Task, weigh_labels
 from otfairboost.settings import FairnessSettings
@@ -199,8 +200,13 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         self._refuse_misspelt(name for name in self._other_params if not is_parameter(name))
         return read_request(given.eval_metric, read_parameter(self.get_params(), "metric"), self._native_metrics)
 
-    def _complete_metrics(self, request: MetricRequest, *, with_groups: bool) -> list[Any]:
+    def _complete_metrics(self, request: MetricRequest, target: Target, *, with_groups: bool) -> list[Any]:
+        if target.n_outputs > 1:
+            request = request._replace(native=MULTICLASS_METRICS, ranking=CLASS_RANKING_METRICS)
         return request.complete(base=str(self._objective), with_groups=with_groups)
+
+    def _find_native_metrics(self, target: Target) -> dict[str, NativeMetric]:
+        return self._native_metrics if target.n_outputs == 1 else MULTICLASS_METRICS
 
     def _name_evaluation_set(self, given: FitArguments, i: int, *, is_train: bool) -> str:
         return name_evaluation_set(given.eval_names, i, is_train=is_train)
@@ -216,7 +222,7 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         return {name: value for name, value in params.items() if name not in self._own_parameters}
 
     def _make_trainer(self, given: FitArguments, train: Rows) -> LightGBMTrainer:
-        init_model = read_init_model(given.init_model)
+        init_model = read_init_model(given.init_model, train.target.n_outputs)
         callbacks = read_callbacks(given.callbacks)
         params = self._process_params(stage="fit")
         for name in ("objective", "metric"):
@@ -238,7 +244,7 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         return Task(
             settings, loss, label_weights, offset=offset,
             learning_rate=read_number(params, "learning_rate", 0.1), n_jobs=count_threads(params["num_threads"]),
-            native_metrics=self._native_metrics, constants=Constants(**constants),
+            native_metrics=self._find_native_metrics(train.target), constants=Constants(**constants),
         )  # fmt: skip
 
     def _keep_booster(self, prepared: PreparedFit, trained: TrainedBooster) -> None:

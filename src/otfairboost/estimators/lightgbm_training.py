@@ -5,7 +5,13 @@ from typing import Any
 
 import lightgbm as lgb
 
-from otfairboost.boosters.lightgbm import RANKING_METRICS, EvaluationSet, TrainedBooster, train_booster
+from otfairboost.boosters.lightgbm import (
+    CLASS_RANKING_METRICS,
+    RANKING_METRICS,
+    EvaluationSet,
+    TrainedBooster,
+    train_booster,
+)
 from otfairboost.boosters.lightgbm_parameters import read_number, refuse_ignored_parameters
 from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
@@ -51,11 +57,12 @@ class LightGBMTrainer:
 
     def computes(self, metric: Any) -> bool:
         """Return whether LightGBM computes this metric: those that only rank do not mind link and offset."""
-        return isinstance(metric, str) and metric in RANKING_METRICS
+        ranking = RANKING_METRICS if self._train_rows.target.n_outputs == 1 else CLASS_RANKING_METRICS
+        return isinstance(metric, str) and metric in ranking
 
     def refuse_parameters(self) -> None:
         """Raise for parameters that LightGBM ignores, or gets wrong, with a custom objective."""
-        refuse_ignored_parameters(self.params)
+        refuse_ignored_parameters(self.params, self._train_rows.target.n_outputs)
 
     def read_seed(self) -> int:
         """Return the seed among the parameters."""

@@ -19,6 +19,7 @@ class Constants(NamedTuple):
     alpha: float = 0.9
     fair_c: float = 1.0
     tweedie_variance_power: float = 1.5
+    multi_error_top_k: float = 1.0
 
 
 class NativeMetric(NamedTuple):
@@ -88,6 +89,21 @@ def _gamma_deviance(y: Float, z: Float, _: Constants) -> Float:
     return ratio - np.log(ratio, out=np.full_like(ratio, -np.inf), where=ratio > 0) - 1.0
 
 
+def _own_probability(y: Float, p: Float) -> Float:
+    """Return each row's probability of its own class."""
+    return p[np.arange(len(y)), y.astype(np.intp)]
+
+
+def _class_log_loss(y: Float, p: Float, _: Constants) -> Float:
+    return -np.log(np.maximum(_own_probability(y, p), 1e-15))
+
+
+def _class_error(y: Float, p: Float, c: Constants) -> Float:
+    """Return whether a row's own class is not among the ``multi_error_top_k`` most probable; equal ones count."""
+    at_least = (p >= _own_probability(y, p)[:, None]).sum(axis=1)
+    return (at_least > c.multi_error_top_k).astype(np.float64)
+
+
 def _explained(mean: float, y: Float, weight: Float | None) -> float:
     return 1.0 - mean / float(np.average(np.square(y - np.average(y, weights=weight)), weights=weight))
 
@@ -122,6 +138,10 @@ _BINARY = {
     ),
     NativeMetric("binary_error", lambda y, p, _: ((p > 0.5) != (y > 0)).astype(np.float64)): ("error", "multi_error"),
 }
+_SEVERAL_CLASSES = {
+    NativeMetric("multi_logloss", _class_log_loss): ("multiclass", "softmax", "logloss", "binary_logloss"),
+    NativeMetric("multi_error", _class_error): ("error", "binary_error"),
+}
 _SHARES = {
     NativeMetric("cross_entropy", _cross_entropy): ("xentropy",),
     NativeMetric("kullback_leibler", _divergence): ("kldiv",),
@@ -137,4 +157,5 @@ def _by_alias(table: dict[NativeMetric, tuple[str, ...]]) -> dict[str, NativeMet
 
 
 CLASSIFIER_METRICS = _by_alias(_ANY_TARGET | _BINARY | _SHARES)
+MULTICLASS_METRICS = _by_alias(_SEVERAL_CLASSES)
 REGRESSOR_METRICS = _by_alias(_ANY_TARGET | _POSITIVE | _SHARES)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from otfairboost.criteria import Target
 from otfairboost.estimators.held_out import score_rows, split_rows, take_rows
 from otfairboost.estimators.inputs import ArgumentNames, FitArguments, Rows
 from otfairboost.estimators.prepared import PreparedFit
@@ -92,7 +93,10 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
             f"{names.init_score} is not available with max_gap: predictions do not contain it; use {names.init_model}"
         )
     classification = prepared.train_rows.target.classes is not None
-    metric = find_gap("gap_metric", target.gap_metric, fairness=settings.fairness, classification=classification)
+    metric = find_gap(
+        "gap_metric", target.gap_metric, fairness=settings.fairness, classification=classification,
+        several_classes=prepared.train_rows.target.n_outputs > 1,
+    )  # fmt: skip
     if isinstance(target.gap_cv, str):
         held_out = _use_evaluation_set(target.gap_cv, prepared, estimator._argument_names)
     else:
@@ -130,6 +134,7 @@ def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: Prep
         seed=prepared.trainer.read_seed(),
         name="gap_cv",
     )
+    _refuse_missing_classes(train.target, [fold.train for fold in folds])
     inner = clone(estimator).set_params(max_gap=None)
     fits = []
     for fold in folds:
@@ -138,6 +143,17 @@ def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: Prep
         fit = one._prepare(part, one._settings(), one._read_request(part))
         fits.append((fit.construct(), take_rows(train.X, fold.test)))
     return HeldOut(fits, _measured(train, np.concatenate([fold.test for fold in folds])))
+
+
+def _refuse_missing_classes(target: Target, folds: list[NDArray[np.intp]]) -> None:
+    """Raise for folds whose training rows lack a class: their models would not know of it."""
+    for number, rows in enumerate(folds):
+        missing = target.missing_classes(rows)
+        if missing:
+            raise ValueError(
+                f"gap_cv: the training rows of fold {number} have no row of class {', '.join(map(str, missing))}; "
+                "use fewer folds, a splitter that keeps classes together, or gap_cv='eval_set'"
+            )
 
 
 def _use_evaluation_set(name: str, prepared: PreparedFit, names: ArgumentNames) -> HeldOut:

@@ -1,4 +1,4 @@
-"""The target as users pass it: two classes, or numbers."""
+"""The target as users pass it: classes, or numbers."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from otfairboost.estimators.inputs import read_column, read_numbers
 
 
 def read_labels(y: Any, name: str) -> tuple[LabelEncoder, Target]:
-    """Return the encoder of the classes, of which there must be two, and the target."""
+    """Return the encoder of the classes, of which there must be at least two, and the target."""
     check_classification_targets(read_column(y, name))
     encoder = LabelEncoder().fit(y)
     classes = encoder.classes_
-    if len(classes) != 2:
+    if len(classes) < 2:
         raise ValueError(
-            "Only binary classification is supported with fairness_weight > 0 or fairness metrics: "
-            f"y must have 2 classes, got {len(classes)} ({', '.join(map(str, classes[:10]))})"
+            f"{name} must have at least 2 classes with fairness_weight > 0 or fairness metrics, got one class "
+            f"({', '.join(map(str, classes))})"
         )
     return encoder, Target(encoder.transform(y).astype(np.float32), tuple(classes.tolist()))
 

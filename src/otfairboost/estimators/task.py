@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
-from otfairboost.losses import Loss
+from otfairboost.losses import Loss, Offset
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import Plan
 from otfairboost.settings import FairnessSettings
@@ -24,7 +24,7 @@ class Task(NamedTuple):
     loss : Loss
     label_weights : (float, float)
         Weights in the loss of negative and positive rows.
-    offset : float
+    offset : float or array of shape (n_outputs,)
         The raw prediction that training starts from, if the booster does not know it.
     learning_rate, n_jobs : float, int
         The booster's.
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     settings: FairnessSettings
     loss: Loss
     label_weights: tuple[float, float]
-    offset: float
+    offset: Offset
     learning_rate: float
     n_jobs: int
     native_metrics: dict[str, NativeMetric] = {}  # noqa: RUF012  # never written to

@@ -12,16 +12,18 @@ from otfairboost.estimators.documentation import document
 from otfairboost.estimators.inputs import FitArguments, Float32, read_column
 from otfairboost.estimators.targets import encode_labels, read_labels, read_values
 from otfairboost.estimators.xgboost_model import FairXGBModel
-from otfairboost.losses import AbsoluteError, LogLoss, Loss, SquaredError
+from otfairboost.losses import AbsoluteError, LogLoss, Loss, SoftmaxLoss, SquaredError
+
+_SWITCHED = (None, "binary:logistic")
+"""Objectives in whose place XGBoost's classifier takes the one of several classes."""
 
 
 class FairXGBClassifier(FairXGBModel, xgb.XGBClassifier):
     """XGBoost's classifier with a fairness penalty."""
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: only the plain model takes more than two classes."""
+        """Return scikit-learn's tags: only the plain model takes several labels at once."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.fairness_weight == 0
         tags.classifier_tags.multi_label = self.fairness_weight == 0
         return tags
 
@@ -78,15 +80,23 @@ class FairXGBClassifier(FairXGBModel, xgb.XGBClassifier):
         self._keep_labels(encoder)
         return target
 
+    def _name_objective(self, target: Target) -> str:
+        several = target.n_outputs > 1 and self.objective in _SWITCHED
+        return "multi:softprob" if several else str(self.objective)
+
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
-        if self.objective != "binary:logistic":
+        several = self.n_classes_ > 2
+        allowed = "multi:softprob" if several else "binary:logistic"
+        if self.objective != allowed and not (several and self.objective in _SWITCHED):
             raise ValueError(
                 f"objective={self.objective!r} is not available with fairness_weight > 0 or fairness metrics; "
-                "allowed is 'binary:logistic'"
+                f"allowed with {self.n_classes_ if several else 'two'} classes is {allowed!r}"
             )
-        return LogLoss()
+        return SoftmaxLoss(self.n_classes_, hessian_factor=2.0) if several else LogLoss()
 
     def _label_weights(self, target: Target, params: dict[str, Any]) -> tuple[float, float]:
+        if target.n_outputs > 1:
+            return 1.0, 1.0  # as in XGBoost
         return 1.0, read_number(params, "scale_pos_weight", 1.0)
 
 

@@ -6,7 +6,12 @@ from typing import Any
 from otfairboost.estimators.evaluation import FAIR_OBJECTIVE, OBJECTIVE_METRICS, MetricRequest
 from otfairboost.metrics import METRICS
 
-DEFAULT_METRICS = {"binary:logistic": "logloss", "reg:squarederror": "rmse", "reg:absoluteerror": "mae"}
+DEFAULT_METRICS = {
+    "binary:logistic": "logloss",
+    "multi:softprob": "mlogloss",
+    "reg:squarederror": "rmse",
+    "reg:absoluteerror": "mae",
+}
 
 
 def is_own(metric: Any) -> bool:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from otfairboost.boosters.xgboost import TrainedBooster
 from otfairboost.boosters.xgboost_parameters import read_number
+from otfairboost.criteria import Target
 from otfairboost.estimators.evaluation import MetricRequest, read_request
 from otfairboost.estimators.fair_model import FairModel
 from otfairboost.estimators.inputs import (
@@ -154,8 +155,12 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         self._refuse_misspelt(getattr(self, "kwargs", {}))
         return read_request(self.eval_metric, None, {})
 
-    def _complete_metrics(self, request: MetricRequest, *, with_groups: bool) -> list[Any]:
-        return complete_metrics(request, str(self.objective), with_groups=with_groups)
+    def _complete_metrics(self, request: MetricRequest, target: Target, *, with_groups: bool) -> list[Any]:
+        return complete_metrics(request, self._name_objective(target), with_groups=with_groups)
+
+    def _name_objective(self, target: Target) -> str:
+        """Return the objective that XGBoost is to train for this target."""
+        return str(self.objective)
 
     def _name_evaluation_set(self, given: FitArguments, i: int, *, is_train: bool) -> str:
         return f"validation_{i}"
@@ -175,7 +180,9 @@ class FairXGBModel(FairModel, xgb.XGBModel):
                 f"early_stopping_rounds={self.early_stopping_rounds} needs rows to stop on, but eval_set is missing"
             )
         verbose = False if given.verbose is None else given.verbose
-        return XGBoostTrainer(self, train, verbose=verbose, init_model=_read_model(given.init_model))
+        return XGBoostTrainer(
+            self, train, self._name_objective(train.target), verbose=verbose, init_model=_read_model(given.init_model)
+        )
 
     def _pose_task(self, settings: FairnessSettings, *, params: dict[str, Any], train: Rows, continued: bool) -> Task:
         y, label_weights = train.target.values, self._label_weights(train.target, params)

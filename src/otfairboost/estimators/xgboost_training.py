@@ -25,18 +25,31 @@ class XGBoostTrainer:
     estimator : xgboost.XGBModel
         With all parameters.
     train : Rows
+    objective_name : str
+        XGBoost's objective.
     verbose, init_model
         As in ``xgboost.train``.
     """
 
-    def __init__(self, estimator: xgb.XGBModel, train: Rows, *, verbose: Any, init_model: xgb.Booster | None) -> None:
+    def __init__(
+        self,
+        estimator: xgb.XGBModel,
+        train: Rows,
+        objective_name: str,
+        *,
+        verbose: Any,
+        init_model: xgb.Booster | None,
+    ) -> None:
         self.params = {
             name: value
             for name, value in estimator.get_xgb_params().items()
             if name not in ("objective", "eval_metric")
         }
+        if train.target.n_outputs > 1:
+            self.params["num_class"] = train.target.n_outputs
         self.is_continued = init_model is not None
         self._estimator = estimator
+        self._objective_name = objective_name
         self._train_rows = train
         self._verbose = verbose
         self._init_model = init_model
@@ -71,7 +84,7 @@ class XGBoostTrainer:
         params = dict(self.params)
         if objective is not None and params.get("base_score") is None and not self.is_continued:
             y, weight = self._train_rows.target.values, self._train_rows.weight
-            params["base_score"] = estimate_base_score(params, str(estimator.objective), y, weight)
+            params["base_score"] = estimate_base_score(params, self._objective_name, y, weight)
         with self._turn, xgb.config_context(verbosity=estimator.verbosity):
             train_matrix = self._make_train_matrix()
             return train_booster(
@@ -79,7 +92,7 @@ class XGBoostTrainer:
                 train_matrix,
                 estimator.get_num_boosting_rounds(),
                 loss=task.loss,
-                objective_name=str(estimator.objective),
+                objective_name=self._objective_name,
                 objective=objective,
                 settings=task.settings,
                 metrics=[metric for metric in metrics if self.computes(metric)],

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
-Link = Literal["identity", "logit", "log"]
+Offset = float | Float64
+Link = Literal["identity", "logit", "log", "softmax"]
 ScoreSpace = Literal["response", "link"]
 SCORE_SPACES: tuple[str, ...] = ("response", "link")
 
@@ -21,8 +22,11 @@ class Loss(ABC):
     ----------
     name : str
         LightGBM's name of the objective.
-    link : {"identity", "logit", "log"}
+    link : {"identity", "logit", "log", "softmax"}
         Of what response the raw prediction is the value.
+    n_outputs : int
+        Raw predictions of a row. Where there are several, arrays of raw predictions, responses and derivatives are
+        of shape (n_outputs, n_rows).
     penalty_unit : float
         What a squared distance between responses is multiplied by to be comparable with the loss.
     average_slope : float
@@ -31,6 +35,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     link: Link = "identity"
+    n_outputs: int = 1
     penalty_unit: float = 1.0
     average_slope: float = 1.0
 
@@ -51,10 +56,13 @@ class Loss(ABC):
         """Raise for targets that the loss is not defined for; ``name`` is what to call them."""
 
     @abstractmethod
-    def initial_score(self, y: Float32, weight: Float32) -> float:
-        """Return the constant raw prediction to start from, as LightGBM's ``boost_from_average`` chooses it."""
+    def initial_score(self, y: Float32, weight: Float32) -> Offset:
+        """Return the constant raw prediction to start from, as LightGBM's ``boost_from_average`` chooses it.
 
-    def write_response(self, raw: Float64, offset: float, response: Float64) -> bool:
+        One number, or one for each output where there are several.
+        """
+
+    def write_response(self, raw: Float64, offset: Any, response: Float64) -> bool:
         """Write the responses of raw predictions plus an offset; return whether all of these are finite.
 
         Here the response is the raw prediction itself.

@@ -2,7 +2,7 @@ r"""Metrics: what users report, select models by and stop early on.
 
 Names and signatures are Fairlearn's: ``metric(y_true, y_pred, *, sensitive_features, sample_weight=None)``.
 *Label* metrics take decisions as ``y_pred``, *score* metrics take probabilities or predictions; ``METRICS``
-lists them by name. In every fairness metric
+lists them by name. Those called ``multiclass_...`` are of more than two classes. In every fairness metric
 
 - a row whose sensitive feature is missing belongs to no group, and not to the "rest" or the "overall" either;
 - a row of weight w counts as w equal rows, so rows and groups of weight 0 are absent;
@@ -19,6 +19,17 @@ For scikit-learn's own searches, :func:`fairness_scorer` makes a scorer of any o
 
 from otfairboost.metrics.distributions import kolmogorov_smirnov, normalized_wasserstein, wasserstein_distance
 from otfairboost.metrics.intervals import Interval, bootstrap_interval
+from otfairboost.metrics.multiclass import (
+    metric_by_class,
+    multiclass_demographic_parity_difference,
+    multiclass_demographic_parity_mean,
+    multiclass_demographic_parity_ratio,
+    multiclass_equalized_odds_difference,
+    multiclass_kolmogorov_smirnov,
+    multiclass_log_loss,
+    multiclass_wasserstein_distance,
+    multiclass_wasserstein_mean,
+)
 from otfairboost.metrics.parity import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -61,6 +72,15 @@ __all__ = [
     "log_loss",
     "mean_absolute_error",
     "mean_squared_error",
+    "metric_by_class",
+    "multiclass_demographic_parity_difference",
+    "multiclass_demographic_parity_mean",
+    "multiclass_demographic_parity_ratio",
+    "multiclass_equalized_odds_difference",
+    "multiclass_kolmogorov_smirnov",
+    "multiclass_log_loss",
+    "multiclass_wasserstein_distance",
+    "multiclass_wasserstein_mean",
     "normalized_wasserstein",
     "one_vs_rest_demographic_parity",
     "roc_auc",

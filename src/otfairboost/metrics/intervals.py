@@ -50,7 +50,8 @@ def bootstrap_interval(
     ----------
     metric : str or Metric
     y_true, score : array-like of shape (n_rows,)
-        Labels 0 and 1 or values; probabilities or predictions.
+        Labels 0 and 1 or values; probabilities or predictions. For metrics of several classes their numbers from 0, and
+        probabilities of shape (n_rows, n_classes).
     sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns)
         Whom to compare. Rows where it is missing are drawn as a group of their own.
     sample_weight : array-like of shape (n_rows,), optional
@@ -72,6 +73,8 @@ def bootstrap_interval(
         raise ValueError(f"confidence={confidence!r} must lie between 0.5 and 1")
     if n_resamples < 1:
         raise ValueError(f"n_resamples={n_resamples!r} must be at least 1")
+    if np.ndim(score) == 2:
+        metric, score, threshold = _read_classes(metric, np.asarray(score, np.float64))
     scores, y = read_floats("score", score), read_column("y_true", y_true)
     if len(y) != len(scores):
         raise ValueError(f"y_true has {len(y)} rows, but score has {len(scores)}; both need the same number")
@@ -108,6 +111,20 @@ def bootstrap_interval(
         samples[i] = compute(times)
     low, high = np.nanquantile(samples, [1.0 - confidence, confidence])
     return Interval(compute(kinds.counts), float(low), float(high))
+
+
+def _read_classes(metric: Metric, probability: NDArray[np.float64]) -> tuple[Metric, NDArray[np.float64], None]:
+    """Return scores that tell rows of several classes apart, and the metric of such scores.
+
+    Label metrics see the most probable class. For others a row's number stands for its probabilities.
+    """
+    if metric.kind == "label":
+        return metric, np.argmax(probability, axis=1).astype(np.float64), None
+
+    def of_numbers(y_true: Any, number: NDArray[np.float64], **arguments: Any) -> float:
+        return metric.function(y_true, probability[number.astype(np.intp)], **arguments)
+
+    return metric._replace(function=of_numbers), np.arange(len(probability), dtype=np.float64), None
 
 
 class _Kinds(NamedTuple):

@@ -35,7 +35,7 @@ def log_loss(
     return float(sklearn_metrics.log_loss(positive, score, sample_weight=sample_weight, labels=[False, True]))
 
 
-@register("label", greater_is_better=True, needs_groups=False)
+@register("label", greater_is_better=True, needs_groups=False, classes="any")
 def accuracy(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> float:
     """Return the share of right labels; ``sensitive_features`` is ignored."""
     return float(sklearn_metrics.accuracy_score(y_true, y_pred, sample_weight=sample_weight))

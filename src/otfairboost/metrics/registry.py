@@ -29,6 +29,9 @@ class Metric(NamedTuple):
         The direction of improvement.
     needs_groups : bool
         Whether it compares groups. The others take ``sensitive_features`` too, and ignore it.
+    classes : {"two", "many", "any"}
+        Of how many classes ``y_pred`` may be. Those of two take decisions or one score for each row; score metrics of
+        many take probabilities of shape (n_rows, n_classes). Regressors have those of two.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Metric(NamedTuple):
     kind: Literal["label", "score"]
     greater_is_better: bool
     needs_groups: bool = True
+    classes: Literal["two", "many", "any"] = "two"
 
     def from_scores(
         self,
@@ -49,10 +53,13 @@ class Metric(NamedTuple):
         """Return the metric of scores.
 
         Label metrics see the decisions ``score >= threshold``; a metric that has a threshold of its own is told it.
-        None leaves both as they are, for regression.
+        None leaves both as they are, for regression. Of scores of shape (n_rows, n_classes) the largest decides:
+        ``y_true`` are then the numbers of the classes.
         """
         extra: dict[str, Any] = {}
-        if threshold is not None and self.kind == "label":
+        if np.ndim(score) == 2:
+            score = np.argmax(score, axis=1).astype(np.float64) if self.kind == "label" else score
+        elif threshold is not None and self.kind == "label":
             score = (np.asarray(score) >= threshold).astype(np.float64)
         elif threshold is not None and "threshold" in signature(self.function).parameters:
             extra["threshold"] = threshold
@@ -68,13 +75,17 @@ METRICS: dict[str, Metric] = {}
 
 
 def register(
-    kind: Literal["label", "score"], *, greater_is_better: bool, needs_groups: bool
+    kind: Literal["label", "score"],
+    *,
+    greater_is_better: bool,
+    needs_groups: bool,
+    classes: Literal["two", "many", "any"] = "two",
 ) -> Callable[[Function], Function]:
     """Return a decorator that lists a function in ``METRICS`` under its own name."""
 
     def listed(function: Function) -> Function:
         name = function.__name__
-        METRICS[name] = Metric(name, function, kind, greater_is_better, needs_groups)
+        METRICS[name] = Metric(name, function, kind, greater_is_better, needs_groups, classes)
         return function
 
     return listed

@@ -83,5 +83,7 @@ def find_measures(estimator: Any, metrics: Any, performance: Any, gap: Any) -> M
     for metric in everything:
         if metric.kind == "label" and not classification:
             raise ValueError(f"{metric.name!r} compares decisions, but a regressor has scores only")
+        if metric.classes == "many":
+            raise ValueError(f"{metric.name!r} is for more than two classes, which a frontier does not take")
     threshold = getattr(estimator, "decision_threshold", 0.5) if classification else None
     return Measures(everything, performance, gap, threshold)

@@ -51,6 +51,21 @@ class BinLines(NamedTuple):
     reach: Float
 
 
+class Scratch:
+    """Where binners sum up. Binners of the same rows that work one after the other may share one."""
+
+    def __init__(self) -> None:
+        self.moments = np.empty((0, 0, 0, 2))
+        self.partial = np.empty((0, 0, 0, 3))
+
+    def room(self, n_chunks: int, n_bounds: int, n_cells: int, n_bins: int) -> tuple[Float, Float]:
+        """Return room for each chunk's moments of the grid's bins, and for its histogram of twice as many."""
+        if self.partial.shape[:2] != (n_chunks, n_cells) or self.partial.shape[2] < 2 * n_bins:
+            self.moments = np.empty((n_chunks, n_bounds, n_bins, 2))
+            self.partial = np.empty((n_chunks, n_cells, 2 * n_bins, 3))
+        return self.moments[:, :, :n_bins], self.partial[:, :, : 2 * n_bins]
+
+
 class ScoreBinner:
     """Sorts the scores of a fixed set of rows into bins, again and again.
 
@@ -74,6 +89,8 @@ class ScoreBinner:
         Sums an array over workers.
     same_bounds : bool
         Whether all cells have the same bounds.
+    scratch : Scratch, optional
+        Shared with other binners of the same rows and bounds.
 
     Attributes
     ----------
@@ -91,6 +108,7 @@ class ScoreBinner:
         reduce: Callable[[Float], Float] = lambda array: array,
         *,
         same_bounds: bool = True,
+        scratch: Scratch | None = None,
     ) -> None:
         self.bins = np.empty(len(cell), np.uint16)
         self._cell = cell
@@ -100,16 +118,12 @@ class ScoreBinner:
         self._n_bins = n_bins
         self._reduce = reduce
         self._n_bounds = 1 if same_bounds else n_cells
-        self._moments = np.empty((0, self._n_bounds, 0, 2))
-        self._partial = np.empty((0, n_cells, 0, 3))
+        self._scratch = Scratch() if scratch is None else scratch
 
     def bin(self, score: Float, chunks: RowChunks) -> Histogram:
         """Return the histogram of these scores."""
         grid = self._make_grid(score, self._n_bins // 2, chunks, self._reduce)
-        if len(self._partial) != len(chunks) or self._partial.shape[2] < 2 * grid.n_bins:
-            self._moments = np.empty((len(chunks), self._n_bounds, grid.n_bins, 2))
-            self._partial = np.empty((len(chunks), self._n_cells, 2 * grid.n_bins, 3))
-        moments, partial = self._moments[:, :, : grid.n_bins], self._partial[:, :, : 2 * grid.n_bins]
+        moments, partial = self._scratch.room(len(chunks), self._n_bounds, self._n_cells, grid.n_bins)
 
         def find(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
