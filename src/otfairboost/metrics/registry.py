@@ -3,8 +3,8 @@
 A new metric is one function with :func:`register` on top, in a module that the package imports.
 """
 
-from collections.abc import Callable
-from inspect import signature
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,6 +37,12 @@ class Metric(NamedTuple):
     greater_is_better: bool
     needs_groups: bool = True
 
+    @property
+    def needs_control(self) -> bool:
+        """Return whether it compares groups among rows of equal control features."""
+        parameter = signature(self.function).parameters.get("control_features")
+        return parameter is not None and parameter.default is Parameter.empty
+
     def from_scores(
         self,
         y_true: Any,
@@ -45,18 +51,23 @@ class Metric(NamedTuple):
         sensitive_features: Any,
         sample_weight: Any = None,
         threshold: float | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> float:
         """Return the metric of scores.
 
         Label metrics see the decisions ``score >= threshold``; a metric that has a threshold of its own is told it.
-        None leaves both as they are, for regression.
+        None leaves both as they are, for regression. Of ``options``, such as ``control_features``, ``target_bins``,
+        ``top`` or ``attribute_weights``, a metric is given those that it has.
         """
-        extra: dict[str, Any] = {}
+        parameters = signature(self.function).parameters
+        extra = {name: value for name, value in (options or {}).items() if name in parameters}
+        if self.needs_control and extra.get("control_features") is None:
+            raise ValueError(f"{self.name} needs control_features, which are missing")
         if threshold is not None and self.kind == "label":
             score = (np.asarray(score) >= threshold).astype(np.float64)
-        elif threshold is not None and "threshold" in signature(self.function).parameters:
+        elif threshold is not None and "threshold" in parameters:
             extra["threshold"] = threshold
-        if self.needs_groups or "sensitive_features" in signature(self.function).parameters:
+        if self.needs_groups or "sensitive_features" in parameters:
             extra["sensitive_features"] = sensitive_features
         if sample_weight is not None:
             extra["sample_weight"] = sample_weight
