@@ -33,6 +33,15 @@ class Control(NamedTuple):
     groups: Groups
     bins: tuple[Bins | None, ...]
 
+    @property
+    def codes(self) -> NDArray[np.float64]:
+        """Return codes as metrics take them, NaN where missing."""
+        return np.where(self.groups.codes < 0, np.nan, self.groups.codes)
+
+    def part(self, rows: NDArray[Any]) -> "Control":
+        """Return some of the rows."""
+        return self._replace(groups=drop_unused(self.groups._replace(codes=self.groups.codes[rows])))
+
 
 class Target(NamedTuple):
     """The target, and what else criteria see of the rows.
@@ -72,6 +81,11 @@ class Strata(NamedTuple):
     codes: NDArray[np.int32]
     names: tuple[str, ...]
 
+
+WITHOUT_CONTROL = frozenset(
+    {"demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"}
+)
+"""Criteria that do not read control features, so that these would be given in vain."""
 
 Criterion = Callable[[Target], Strata]
 CRITERIA: dict[str, Criterion] = {}
