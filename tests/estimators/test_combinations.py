@@ -151,7 +151,7 @@ CRITERIA = {
     "top": CriterionCase(
         lambda y, score, groups, rows: top_k_selection_rate_difference(y, score, sensitive_features=groups, top=0.3),
         {"focus_quantile": 0.7, "focus": 4.0},
-        n_estimators=40,  # ranks change late, and small weights leave scores their spread
+        n_estimators=60,  # ranks change late, and small weights leave scores their spread
         weights=(0.3, 2.0),
     ),
 }
@@ -183,7 +183,7 @@ ATTRIBUTES = {
         lambda rows: [rows.sex, generation(rows)],
     ),
 }
-ROWS, FRESH = make_rows(1000, 0), make_rows(1500, 1)
+ROWS, FRESH = make_rows(1200, 0), make_rows(1500, 1)
 
 
 @pytest.fixture(scope="module")
