@@ -82,7 +82,9 @@ def draw(info: ApplicantInfo, output: Path) -> None:
     years = np.digitize(info.age, AGES) - 1
     for model in info.models:
         means = [model.score[years == k].mean() for k in range(len(AGES))]
-        label = "weight 0" if model.fairness_weight == 0 else f"weight {model.fairness_weight:g}, {model.n_groups} groups"
+        label = (
+            "weight 0" if model.fairness_weight == 0 else f"weight {model.fairness_weight:g}, {model.n_groups} groups"
+        )
         ax.plot(AGES + 1.5, means, marker="o", label=label)
     ax.set(xlabel="age", ylabel="mean score", ylim=(0, 1))
     ax.legend()

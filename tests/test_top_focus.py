@@ -87,7 +87,9 @@ def test_gradient_by_finite_differences_with_the_threshold_held_fixed(link, weig
         )
         return (weight * loss.row_values(y, raw + 0.25)).sum() + 2.0 * total * factor * penalty
 
-    np.testing.assert_allclose(gradient, central_gradient(value, rows.raw), rtol=2e-3, atol=2e-3 * np.abs(gradient).max())
+    np.testing.assert_allclose(
+        gradient, central_gradient(value, rows.raw), rtol=2e-3, atol=2e-3 * np.abs(gradient).max()
+    )
     assert objective.value(rows.raw).penalty == pytest.approx(
         factor * slow_penalty(
             expit(3.0 / unit * (rows.raw + 0.25 - threshold)), rows.groups, np.zeros(60, int), weight,
@@ -107,7 +109,9 @@ def test_values_leave_raw_predictions_alone():
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1.5, np.nan])
 def test_a_quantile_outside_0_to_1_is_refused(value):
-    with pytest.raises(ValueError, match=re.escape(f"focus_quantile={value!r} must be None or a number between 0 and 1")):
+    with pytest.raises(
+        ValueError, match=re.escape(f"focus_quantile={value!r} must be None or a number between 0 and 1")
+    ):
         make_settings(focus_quantile=value)
 
 

@@ -66,9 +66,7 @@ class Attribute(NamedTuple):
 
     def like(self, columns: Sequence[Column], name: str) -> "Attribute":
         """Return the same attribute on other rows."""
-        parts = [
-            encode_column(column, bins, name, least=0)[0] for column, bins in zip(columns, self.bins, strict=True)
-        ]
+        parts = [encode_column(column, bins, name, least=0)[0] for column, bins in zip(columns, self.bins, strict=True)]
         groups = drop_unused(intersect(parts))
         if self.pooling is not None:
             groups = recode(groups, self.pooling.before, name)
@@ -217,9 +215,7 @@ class GroupingRules:
             )
         return Attributes((self._read_attribute(columns, bins, name, 1.0),))
 
-    def _read_attribute(
-        self, columns: list[Column], bins: list[Bins | None], name: str, weight: float
-    ) -> Attribute:
+    def _read_attribute(self, columns: list[Column], bins: list[Bins | None], name: str, weight: float) -> Attribute:
         least = 1 if self.min_group_size is None else int(self.min_group_size)
         alone = len(columns) == 1 and bins[0] is not None  # then small intervals go to their neighbours
         encoded = [
@@ -268,7 +264,7 @@ class GroupingRules:
         if self.multi_attribute == "sum" and isinstance(given, Mapping):
             given = given.get(column, "equal")
         if not isinstance(given, Mapping):
-            return given  # type: ignore[no-any-return]
+            return given
         if set(given) != set(groups.labels):
             seen, needed = (", ".join(map(format_label, labels)) for labels in (given, groups.labels))
             raise ValueError(f"group_weighting has the groups {seen}; {name} has {needed}")

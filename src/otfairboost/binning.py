@@ -10,7 +10,7 @@ from otfairboost.columns import Column
 from otfairboost.groups import Groups, factorize
 
 Float = NDArray[np.float64]
-Bins = int | Sequence[float]
+Bins = int | Sequence[float] | Float
 """A number of quantiles, or the edges between intervals."""
 
 MAX_INTERVALS = 50

@@ -208,8 +208,8 @@ def read_control(
             f"{name} has {len(groups.labels)} distinct values, at most {MAX_STRATA} make sense as strata; cut "
             "continuous ones into intervals with control_bins, or give a coarser feature"
         )
-    edges = own if like is not None else [edges for _, edges in encoded]
-    return Control(groups, tuple(edges))
+    edges = tuple(own) if like is not None else tuple(edges for _, edges in encoded)
+    return Control(groups, edges)
 
 
 def _read_strata(strata: Any, n_rows: int) -> Strata:

@@ -11,6 +11,7 @@ it.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -21,6 +22,7 @@ from otfairboost.penalty import AnyPenalty, RowDerivatives
 from otfairboost.scores import LINK_SCORE
 from otfairboost.threads import RowChunks
 
+Array = NDArray[Any]
 Float = NDArray[np.float64]
 Reduce = Callable[[Float], Float]
 
@@ -30,7 +32,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 class TopFocus:
-    """A penalty on scores that are sharpened around a quantile of all of them.
+    r"""A penalty on scores that are sharpened around a quantile of all of them.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ class TopFocus:
     level : float
         The quantile :math:`q`.
     steepness : float
-        :math:`\\kappa / s`.
+        :math:`\kappa / s`.
     weight : float32 array of shape (n_rows,), or empty if all rows weigh 1
         Of all rows in the quantile, also those without a group.
     reduce : callable
@@ -106,7 +108,9 @@ def find_quantile(
         shift = np.uint64(64 - _DIGIT_BITS * (digit + 1))
         partial = np.zeros((max(len(chunks), 1), _DIGITS))
 
-        def work(index: int, start: int, stop: int, sums=partial, shift=shift, digit=digit) -> None:  # type: ignore[no-untyped-def]
+        def work(
+            index: int, start: int, stop: int, sums: Float = partial, shift: np.uint64 = shift, digit: int = digit
+        ) -> None:
             r = slice(start, stop)
             _sum_digits(values[r], weight[r], np.uint64(prefix), digit, shift, sums[index])  # noqa: B023
 
@@ -124,7 +128,7 @@ def find_quantile(
 
 
 @njit(nogil=True, cache=True)
-def _sum_digits(values, weight, prefix, digit, shift, sums):  # type: ignore[no-untyped-def]
+def _sum_digits(values: Array, weight: Array, prefix: np.uint64, digit: int, shift: np.uint64, sums: Array) -> None:
     """Add weights by 16 bits of the values, as whole numbers of the same order, where those before equal ``prefix``."""
     weighted = len(weight) > 0
     sign = np.uint64(1 << 63)

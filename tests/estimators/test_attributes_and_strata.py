@@ -197,7 +197,7 @@ def test_a_target_for_the_conditional_gap(gap_cv):
         fit = {"eval_X": MORE_LOANS.X, "eval_y": MORE_LOANS.y, "eval_sensitive_features": MORE_LOANS.groups,
                "eval_control_features": control_of(MORE_LOANS)}  # fmt: skip
     model.fit(LOANS.X, LOANS.y, sensitive_features=LOANS.groups, control_features=control_of(LOANS), **fit)
-    assert 0 < model.fairness_weight_
+    assert model.fairness_weight_ > 0
     assert model.gap_ <= 0.1 < next(step.gap for step in model.search_history_ if step.fairness_weight == 0)
     if gap_cv == "eval_set":
         want = METRICS["conditional_demographic_parity_difference"].function(

@@ -171,7 +171,9 @@ def generation(rows):
 
 ATTRIBUTES = {
     "two groups": AttributeCase({}, lambda rows: rows.sex, lambda rows: [rows.sex]),
-    "continuous": AttributeCase({"sensitive_bins": [37.0, 53.0]}, lambda rows: rows.age, lambda rows: [generation(rows)]),
+    "continuous": AttributeCase(
+        {"sensitive_bins": [37.0, 53.0]}, lambda rows: rows.age, lambda rows: [generation(rows)]
+    ),
     "intersection": AttributeCase(
         {"sensitive_bins": {"age": [45.0]}},
         lambda rows: pd.DataFrame({"sex": rows.sex, "age": rows.age}),

@@ -46,7 +46,8 @@ def test_defaults_are_lightgbms_and_the_documented_ones():
         "fairness": "demographic_parity", "fairness_weight": 5.0, "multi_group": "one_vs_rest",
         "group_weighting": "equal", "transport": "histogram", "ties": "average", "bandwidth": 0.1, "n_bins": None,
         "focus": 1.0, "decision_threshold": 0.5, "fairness_hessian": "auto", "score_space": "response",
-        "max_gap": None, "gap_metric": None, "gap_cv": 5, "gap_confidence": 0.95, "on_unreachable": "warn", "focus_quantile": None, "sensitive_bins": None, "min_group_size": None,
+        "max_gap": None, "gap_metric": None, "gap_cv": 5, "gap_confidence": 0.95, "on_unreachable": "warn",
+        "focus_quantile": None, "sensitive_bins": None, "min_group_size": None,
         "multi_attribute": "intersection", "attribute_weights": None, "control_bins": None, "target_bins": 5,
     }  # fmt: skip
     assert all(f"    {name} : " in FairLGBMRegressor.__doc__ for name in OWN)

@@ -80,7 +80,12 @@ def test_binned_equalized_odds_by_pandas_and_scipy(bins):
 @pytest.mark.parametrize("name", ["binned_equalized_odds_difference", "binned_equalized_odds_wasserstein"])
 def test_a_row_of_weight_w_is_w_rows(name):
     rng = np.random.default_rng(6)
-    y, score, group, times = rng.normal(size=90), rng.normal(size=90), rng.choice(["a", "b"], 90), rng.integers(0, 4, 90)
+    y, score, group, times = (
+        rng.normal(size=90),
+        rng.normal(size=90),
+        rng.choice(["a", "b"], 90),
+        rng.integers(0, 4, 90),
+    )
     metric = getattr(metrics, name)
     weighted = metric(y, score, sensitive_features=group, sample_weight=times)
     repeated = metric(*(np.repeat(one, times) for one in (y, score)), sensitive_features=np.repeat(group, times))
@@ -108,7 +113,9 @@ def test_controls_can_be_binned():
         y, decision, sensitive_features=group, control_features=np.digitize(income, [1.0, 2.0])
     )
     assert binned == by_hand
-    with pytest.raises(ValueError, match=r"^control_features has 400 distinct values, at most 100 make sense as strata"):
+    with pytest.raises(
+        ValueError, match=r"^control_features has 400 distinct values, at most 100 make sense as strata"
+    ):
         metrics.conditional_wasserstein_distance(y, income, sensitive_features=group, control_features=income)
 
 
@@ -164,5 +171,7 @@ def test_intervals_of_conditional_metrics_and_sums():
     assert got.value == pytest.approx(
         metrics.binned_equalized_odds_difference(target, score, sensitive_features=group, sample_weight=weight)
     )
-    with pytest.raises(ValueError, match=r"^conditional_wasserstein_distance needs control_features, which are missing$"):
+    with pytest.raises(
+        ValueError, match=r"^conditional_wasserstein_distance needs control_features, which are missing$"
+    ):
         metrics.bootstrap_interval("conditional_wasserstein_distance", y, score, sensitive_features=group)

@@ -4,7 +4,11 @@ import pytest
 from fairlearn.metrics import MetricFrame
 from fairlearn.metrics import selection_rate as fairlearn_selection_rate
 
-from otfairboost.metrics import sum_over_attributes, summed_demographic_parity_difference, top_k_selection_rate_difference
+from otfairboost.metrics import (
+    sum_over_attributes,
+    summed_demographic_parity_difference,
+    top_k_selection_rate_difference,
+)
 
 
 def make_scores(seed, n=300):
@@ -19,9 +23,7 @@ def test_selecting_the_best_is_fairlearns_difference_of_that_decision(top, metho
     score, group = make_scores(0)
     decision = np.zeros(300, int)
     decision[np.argsort(-score)[: round(top * 300)]] = 1
-    frame = MetricFrame(
-        metrics=fairlearn_selection_rate, y_true=decision, y_pred=decision, sensitive_features=group
-    )
+    frame = MetricFrame(metrics=fairlearn_selection_rate, y_true=decision, y_pred=decision, sensitive_features=group)
     got = top_k_selection_rate_difference(None, score, sensitive_features=group, top=top, method=method)
     assert got == pytest.approx(frame.difference(method=method))
 
@@ -75,11 +77,11 @@ def test_sums_over_attributes():
     keywords = {"sensitive_features": frame, "sample_weight": weight}
     assert summed_demographic_parity_difference(y, decision, **keywords) == pytest.approx(sum(gaps.values()))
     for weights in ([1.0, 3.0], {"region": 3.0, "sex": 1.0}):
-        got = sum_over_attributes(
-            "demographic_parity_difference", y, decision, attribute_weights=weights, **keywords
-        )
+        got = sum_over_attributes("demographic_parity_difference", y, decision, attribute_weights=weights, **keywords)
         assert got == pytest.approx(gaps["sex"] + 3 * gaps["region"])
     with pytest.raises(ValueError, match=r"^attribute_weights has 1 entries, sensitive_features 2 columns$"):
         sum_over_attributes("wasserstein_distance", y, decision, attribute_weights=[1.0], **keywords)
-    with pytest.raises(ValueError, match=r"^attribute_weights has the columns \['age'\], sensitive_features \['sex', 'r"):
+    with pytest.raises(
+        ValueError, match=r"^attribute_weights has the columns \['age'\], sensitive_features \['sex', 'r"
+    ):
         sum_over_attributes("wasserstein_distance", y, decision, attribute_weights={"age": 1.0}, **keywords)

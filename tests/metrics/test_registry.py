@@ -18,9 +18,7 @@ def test_registry():
         assert metric == metrics.get_metric(name)
         assert metric.name == name == metric.function.__name__
         y_pred = prediction(name, decision, score)
-        value = metric.function(
-            y, y_pred, sensitive_features=group, sample_weight=weight, **control_of(metric, len(y))
-        )
+        value = metric.function(y, y_pred, sensitive_features=group, sample_weight=weight, **control_of(metric, len(y)))
         assert np.isfinite(value)
 
 

@@ -196,7 +196,9 @@ def test_a_frontier_of_conditional_parity():
             control_features=control,
         )
     )  # fmt: skip
-    with pytest.raises(ValueError, match="cannot be computed on fold 0: conditional_demographic_parity_difference needs"):
+    with pytest.raises(
+        ValueError, match="cannot be computed on fold 0: conditional_demographic_parity_difference needs"
+    ):
         fit(FairnessFrontier(model, weights=[1.0], cv=FOLDS, n_jobs=1))
 
 

@@ -175,7 +175,9 @@ def _take(given: FitArguments, train: Rows, rows: NDArray[np.intp]) -> FitArgume
         sensitive_features=train.groups.part(rows),
         control_features=None if train.control is None else train.control.part(rows),
         evaluations=[
-            one._replace(X=X, y=y, sensitive_features=None, control_features=None) if one.X is given.X and one.y is given.y else one
+            one._replace(X=X, y=y, sensitive_features=None, control_features=None)
+            if one.X is given.X and one.y is given.y
+            else one
             for one in given.evaluations
         ],
     )

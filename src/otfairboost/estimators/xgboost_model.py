@@ -123,9 +123,16 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         )  # fmt: skip
         return self._fit_or_stay(
             FitArguments(
-                X, y, sample_weight, base_margin, sensitive_features, evaluations, init_model=xgb_model,
-                verbose=verbose, control_features=control_features,
-            )  # fmt: skip
+                X,
+                y,
+                sample_weight,
+                base_margin,
+                sensitive_features,
+                evaluations,
+                init_model=xgb_model,
+                verbose=verbose,
+                control_features=control_features,
+            )
         )
 
     def prepare_fit(

@@ -106,7 +106,8 @@ def binned_equalized_odds_difference(
 ) -> float:
     r"""Return how far regression is from equalized odds: the groups' largest CDF difference given the target's bin.
 
-    .. math:: \max_k \max_s \sup_\tau | P(\hat Y \leq \tau | S = s, Y \in I_k) - P(\hat Y \leq \tau | S \neq s, Y \in I_k) |
+    .. math:: \max_k \max_s \sup_\tau
+        | P(\hat Y \leq \tau | S = s, Y \in I_k) - P(\hat Y \leq \tau | S \neq s, Y \in I_k) |
 
     The definition that the paper has in its source for infinitesimal intervals, on bins :math:`I_k` of the target.
 
@@ -151,7 +152,9 @@ def _read_strata(features: Any, bins: Any, n_rows: int) -> Groups:
             f"control_features has {len(columns[0].values)} rows, but y_pred has {n_rows}; both need the same number"
         )
     own = find_bins("control_bins", bins, [column.name for column in columns])
-    strata = intersect([encode_column(column, one, "control_features")[0] for column, one in zip(columns, own, strict=True)])
+    strata = intersect(
+        [encode_column(column, one, "control_features")[0] for column, one in zip(columns, own, strict=True)]
+    )
     if len(strata.labels) > MAX_STRATA:
         raise ValueError(
             f"control_features has {len(strata.labels)} distinct values, at most {MAX_STRATA} make sense as strata; "

@@ -164,7 +164,7 @@ def _merge(
     codes: list[NDArray[np.int32]],
 ) -> _Kinds:
     label = np.unique(y[present], return_inverse=True)[1]
-    columns = [score[present], *(one[present] for one in codes), label, weight[present]]
+    columns: list[NDArray[Any]] = [score[present], *(one[present] for one in codes), label, weight[present]]
     order = np.lexsort(columns[::-1])
     sorted_columns = [column[order] for column in columns]
     differs = np.any([column[1:] != column[:-1] for column in sorted_columns], axis=0)

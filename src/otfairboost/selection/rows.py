@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples
 
-from otfairboost.estimators.held_out import Fold, split_rows, take_rows
-from otfairboost.estimators.inputs import read_column, read_numbers, read_weight
 from otfairboost.attributes import Attributes, GroupingRules
 from otfairboost.binning import learn_edges
 from otfairboost.criteria import Control, read_control
+from otfairboost.estimators.held_out import Fold, split_rows, take_rows
+from otfairboost.estimators.inputs import read_column, read_numbers, read_weight
 from otfairboost.groups import Groups, intersect
 
 Float = NDArray[np.float64]
@@ -64,7 +64,7 @@ class HeldOutRows(NamedTuple):
     fold: NDArray[np.intp]
     attribute_codes: Float | None = None
     control_features: Float | None = None
-    options: Mapping[str, Any] = {}  # noqa: RUF012  # never written to
+    options: Mapping[str, Any] = {}  # never written to
 
     def part(self, rows: NDArray[Any]) -> "HeldOutRows":
         """Return some of these rows."""
@@ -145,9 +145,7 @@ def read_split(estimator: Any, training: RowInput, validation: RowInput | None, 
     if validation is None:
         folds = [
             Fold(train, np.sort(test))
-            for train, test in split_rows(
-                cv, rows.y, rows.attributes.kinds(), classification=classification, seed=seed
-            )
+            for train, test in split_rows(cv, rows.y, rows.attributes.kinds(), classification=classification, seed=seed)
         ]
         return SplitRows(training, training, folds, rows.hold_out(folds, options))
     measured = _read_rows(estimator, validation, "eval_", classification, rows)
