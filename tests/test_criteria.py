@@ -114,6 +114,9 @@ def test_control_features_are_binned_by_the_training_rows():
     later = read_control([100.0, 200.0, 2.5], 2, n_rows=3, like=train, name="eval_control_features[0]")
     assert later.groups.labels == ("[-inf, 3)", "[3, inf)")
     assert later.groups.codes.tolist() == [1, 1, 0]
+    # An interval without rows here is still one of the training rows'.
+    gap = read_control([0.0, 9.0], None, n_rows=2, like=read_control([1.0, 2.0, 3.0, 3.0], [2.0, 3.0], n_rows=4))
+    assert gap.groups.labels == ("[-inf, 2)", "[3, inf)")
     np.testing.assert_array_equal(train.part(np.array([4, 0])).codes, [np.nan, 0.0])
 
 
