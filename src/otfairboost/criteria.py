@@ -198,7 +198,7 @@ def read_control(
     known = int(np.count_nonzero(groups.codes >= 0))
     if known == 0:
         raise ValueError(f"{name} holds only missing values; at least one row must have them all")
-    if known > 1 and len(groups.labels) == known:
+    if like is None and known > 1 and len(groups.labels) == known:
         raise ValueError(
             f"{name} has a different value in every row, so no two rows are compared; cut it into intervals with "
             "control_bins, or give a coarser feature"
