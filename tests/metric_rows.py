@@ -8,7 +8,7 @@ PERFORMANCE = (
     "average_precision", "roc_auc", "accuracy", "log_loss", "mean_absolute_error", "mean_squared_error"
 )  # fmt: skip
 OF_TWO = {name: metric for name, metric in METRICS.items() if metric.classes != "many"}
-LABEL = [name for name, metric in OF_TWO.items() if metric.kind == "label" and name not in PERFORMANCE]
+LABEL = [name for name, metric in METRICS.items() if metric.function.__module__ == "otfairboost.metrics.parity"]
 SCORE = ["wasserstein_distance", "kolmogorov_smirnov", "normalized_wasserstein"]
 FAIRNESS = LABEL + SCORE
 SEEDS_AND_GROUPS = [(0, 2), (1, 3), (2, 4), (3, 5)]

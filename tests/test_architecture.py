@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "penalty", "objective", "class_objective",
-    "settings", "threads", "metrics", "weight_search", "binning",
+    "settings", "threads", "metrics", "weight_search", "binning", "columns", "attributes", "penalty_sum", "top_focus",
 }  # fmt: skip
 ABOVE_MATHS = {
     "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",

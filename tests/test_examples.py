@@ -15,6 +15,9 @@ SMALLER = {
     "convergence": {"n_rows": 1000},
     "claim_counts": {"n_rows": 3000},
     "credit_grades": {"n_rows": 3000},
+    "wage_quantiles": {"n_rows": 3000},
+    "age_of_applicants": {"n_rows": 3000},
+    "two_attributes": {"n_rows": 3000},
 }
 
 
@@ -140,3 +143,33 @@ def test_rates_of_every_grade_come_together(run):
     for model in info.models:
         gaps = np.abs(model.rates["local"] - model.rates["newcomer"])
         assert gaps.max() == pytest.approx(model.difference)
+
+
+def test_wage_quantiles_by_sex_come_together_and_stay_quantiles(run):
+    module, info, _ = run("wage_quantiles")
+    assert [(one.level, one.fairness_weight) for one in info.quantiles] == [
+        (level, weight) for level in module.LEVELS for weight in module.WEIGHTS
+    ]
+    for plain, fair in zip(info.quantiles[::2], info.quantiles[1::2], strict=True):
+        assert fair.distance < 0.2 * plain.distance
+        assert abs(plain.below - plain.level) < 0.03
+        assert abs(fair.below - fair.level) < 0.06
+
+
+def test_scores_get_independent_of_age(run):
+    _, info, _ = run("age_of_applicants")
+    plain, *fair = info.models
+    assert plain.correlation < -0.3
+    for model in fair:
+        assert len(model.edges) == model.n_groups - 1
+        assert abs(model.correlation) < 0.3 * abs(plain.correlation)
+        assert 0.7 < model.auc < plain.auc
+
+
+def test_two_attributes_are_served_at_once(run):
+    _, (plain, intersection, equal, heavy), _ = run("two_attributes")
+    for fair in (intersection, equal, heavy):
+        assert fair.sex_gap < 0.75 * plain.sex_gap
+        assert fair.region_gap < 0.75 * plain.region_gap
+    assert heavy.region_gap < 0.7 * equal.region_gap
+    assert len(plain.rates) == 4

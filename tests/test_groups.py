@@ -231,7 +231,7 @@ def test_unknown_groups():
             list(range(MAX_GROUPS + 1)),
             ValueError,
             "S has 51 distinct values, at most 50 make sense as groups; "
-            "bin a continuous attribute (for example with pandas.qcut) or merge rare values first",
+            "bin a continuous attribute (sensitive_bins, otfairboost.binning) or merge rare values first",
         ),
     ],
 )

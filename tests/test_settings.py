@@ -17,7 +17,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"fairness": "parity"}, "fairness='parity' is unknown; allowed are " + ", ".join(sorted(map(repr, CRITERIA)))),
+        (
+            {"fairness": "parity"},
+            "fairness='parity' is unknown; allowed are " + ", ".join(sorted(map(repr, CRITERIA))) + " and a function",
+        ),
+        ({"control_bins": [3, 1]}, "control_bins=[3, 1] must be finite numbers in ascending order, each once"),
+        ({"target_bins": 1}, "target_bins=1 must be an integer from 2 to 50"),
+        ({"target_bins": [2.0, 2.0]}, "target_bins=[2.0, 2.0] must be finite numbers in ascending order, each once"),
+        ({"min_group_size": -1}, "min_group_size=-1 must be None or an integer >= 1"),
         ({"fairness_weight": -0.1}, "fairness_weight=-0.1 must be a finite number >= 0"),
         ({"fairness_weight": np.nan}, "fairness_weight=nan must be a finite number >= 0"),
         ({"fairness_weight": np.inf}, "fairness_weight=inf must be a finite number >= 0"),
@@ -55,6 +62,12 @@ def test_bad_values(changes, message):
     ("changes", "message"),
     [
         ({"fairness_weight": "1"}, "fairness_weight='1' must be a finite number >= 0, got str"),
+        ({"target_bins": None}, "target_bins=None must be a number of quantiles or a list of edges"),
+        (
+            {"multi_attribute": "sum", "attribute_weights": 3},
+            "attribute_weights=3 must be a dict or a list of numbers > 0",
+        ),
+        ({"focus_quantile": "0.9"}, "focus_quantile='0.9' must be None or a number between 0 and 1, got str"),
         ({"fairness_weight": True}, "fairness_weight=True must be a finite number >= 0, got bool"),
         ({"fairness_weight": None}, "fairness_weight=None must be a finite number >= 0, got NoneType"),
         ({"bandwidth": [0.1]}, "bandwidth=[0.1] must be a finite number > 0, got list"),

@@ -16,6 +16,7 @@ from otfairboost.losses import Offset, SoftmaxLoss
 from otfairboost.losses.base import Array
 from otfairboost.objective import FairObjective, Float32, Float64, ObjectiveValue
 from otfairboost.penalty import HessianForm, Penalty, RowDerivatives
+from otfairboost.penalty_sum import PenaltySum
 
 _BLOCK = 256  # rows whose sums over the classes stay in the fastest cache
 
@@ -34,7 +35,7 @@ class ClassObjective(FairObjective):
         Class codes.
     weight, fairness_weight, hessian, n_jobs, offset, penalty_scale
         As in :class:`otfairboost.objective.FairObjective`; ``offset`` may have one value for each class.
-    penalties : sequence of Penalty
+    penalties : sequence of Penalty or PenaltySum
         One for each class, on the same rows.
     """
 
@@ -45,7 +46,7 @@ class ClassObjective(FairObjective):
         loss: SoftmaxLoss,
         y: Float32,
         weight: Float32,
-        penalties: Sequence[Penalty],
+        penalties: Sequence[Penalty | PenaltySum],
         fairness_weight: float,
         hessian: HessianForm,
         n_jobs: int = 1,

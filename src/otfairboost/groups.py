@@ -7,9 +7,10 @@ lists; partly missing) becomes one integer code per row.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+
+from otfairboost.columns import read_columns
 
 MAX_GROUPS = 50
 """More distinct values than this are taken for a continuous attribute or an identifier, and refused."""
@@ -66,20 +67,25 @@ def encode_groups(
     -------
     Groups
     """
-    columns = [_factorize(values, missing, name) for values, missing in _read_columns(sensitive_features, name)]
-    lengths = {len(column.codes) for column in columns}
-    if len(lengths) != 1:
-        raise ValueError(f"{name} has columns of different lengths: {sorted(lengths)}")
-    (length,) = lengths
-    if n_rows is not None and length != n_rows:
-        raise ValueError(f"{name} has {length} rows, but X has {n_rows}; it needs one row per row of X")
-    groups = columns[0] if len(columns) == 1 else _intersect(columns)
+    columns = read_columns(sensitive_features, name, n_rows=n_rows)
+    groups = intersect([factorize(column.values, column.missing, name) for column in columns])
+    refuse_many(groups, name)
+    return groups if labels is None else recode(groups, tuple(labels), name)
+
+
+def encode_columns(features: Any, name: str, n_rows: int | None = None) -> NDArray[np.int32]:
+    """Return one code per combination of the columns' values, however many there are; -1 where one is missing."""
+    columns = read_columns(features, name, n_rows=n_rows)
+    return intersect([factorize(column.values, column.missing, name) for column in columns]).codes
+
+
+def refuse_many(groups: Groups, name: str) -> None:
+    """Raise for more groups than make sense."""
     if len(groups.labels) > MAX_GROUPS:
         raise ValueError(
             f"{name} has {len(groups.labels)} distinct values, at most {MAX_GROUPS} make sense as groups; "
-            "bin a continuous attribute (for example with pandas.qcut) or merge rare values first"
+            "bin a continuous attribute (sensitive_bins, otfairboost.binning) or merge rare values first"
         )
-    return groups if labels is None else _recode(groups, tuple(labels), name)
 
 
 def format_label(label: Any) -> str:
@@ -87,56 +93,7 @@ def format_label(label: Any) -> str:
     return " & ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
 
 
-def _read_columns(features: Any, name: str) -> list[tuple[NDArray[Any], NDArray[np.bool_] | None]]:
-    """Return (values, missing or None) of each column."""
-    if features is None:
-        raise ValueError(f"{name} is None; it needs one value per row")
-    if type(features).__module__.startswith("pyarrow") and hasattr(features, "null_count"):
-        features = features.to_pandas() if not hasattr(features, "to_pylist") else features.to_pylist()
-    native: Any = features
-    if not isinstance(features, np.ndarray):  # which narwhals would take long to see
-        native = nw.from_native(features, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        if native.shape[1] == 0:
-            raise ValueError(f"{name} has no columns")
-        return [_read_series(native[column]) for column in native.columns]
-    if isinstance(native, nw.Series):
-        return [_read_series(native)]
-    if isinstance(features, dict):
-        raise TypeError(f"{name} is a dict; pass a data frame or an array of shape (n_rows, n_columns) instead")
-    try:
-        array = features if isinstance(features, np.ndarray) else _array_of(features)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} of type {type(features).__name__} cannot be read as an array: {error}") from None
-    missing = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
-    array = np.asarray(array)
-    if array.ndim == 1:
-        return [(array, missing)]
-    if array.ndim == 2 and array.shape[1] > 0:
-        return [(array[:, j], None if missing is None else missing[:, j]) for j in range(array.shape[1])]
-    raise ValueError(f"{name} has shape {array.shape}; allowed are (n_rows,) and (n_rows, n_columns)")
-
-
-def _array_of(features: Any) -> NDArray[Any]:
-    """Read a sequence without letting numpy turn mixed values into strings (None would become 'None')."""
-    if hasattr(features, "__array__"):
-        return np.asarray(features)
-    rows = list(features)
-    nested = bool(rows) and all(isinstance(row, list | tuple | np.ndarray) for row in rows)
-    if nested and len({len(row) for row in rows}) > 1:
-        raise ValueError("rows of different lengths")
-    array = np.empty((len(rows), len(rows[0])) if nested else len(rows), dtype=object)
-    for i, row in enumerate(rows):
-        array[i] = row
-    return array
-
-
-def _read_series(series: nw.Series[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    return series.to_numpy(), missing
-
-
-def _factorize(values: NDArray[Any], missing: NDArray[np.bool_] | None, name: str) -> Groups:
+def factorize(values: NDArray[Any], missing: NDArray[np.bool_] | None, name: str) -> Groups:
     """Code one column; labels are Python scalars in sorted order."""
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
@@ -152,7 +109,7 @@ def _factorize(values: NDArray[Any], missing: NDArray[np.bool_] | None, name: st
         raise TypeError(f"{name} has dtype {values.dtype}; allowed are strings, numbers and booleans")
     if missing is None or not missing.any():
         return groups
-    return _drop_unused(groups._replace(codes=np.where(missing, np.int32(-1), groups.codes)))
+    return drop_unused(groups._replace(codes=np.where(missing, np.int32(-1), groups.codes)))
 
 
 def _factorize_integers(values: NDArray[Any]) -> Groups:
@@ -211,8 +168,10 @@ def _is_missing(label: Any) -> bool:
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
-def _intersect(columns: list[Groups]) -> Groups:
-    """One group per combination of values that occurs."""
+def intersect(columns: Sequence[Groups]) -> Groups:
+    """Return one group per combination of values that occurs; a row with a missing value in any has none."""
+    if len(columns) == 1:
+        return columns[0]
     combined = np.zeros(len(columns[0].codes), np.int64)
     missing = np.zeros(len(combined), bool)
     for column in columns:
@@ -231,7 +190,8 @@ def _intersect(columns: list[Groups]) -> Groups:
     return Groups(codes, tuple(labels))
 
 
-def _drop_unused(groups: Groups) -> Groups:
+def drop_unused(groups: Groups) -> Groups:
+    """Return the same rows without the labels that none of them has."""
     used = groups.counts() > 0
     if used.all():
         return groups
@@ -239,7 +199,8 @@ def _drop_unused(groups: Groups) -> Groups:
     return Groups(position[groups.codes], tuple(label for label, keep in zip(groups.labels, used, strict=True) if keep))
 
 
-def _recode(groups: Groups, labels: tuple[Any, ...], name: str) -> Groups:
+def recode(groups: Groups, labels: tuple[Any, ...], name: str) -> Groups:
+    """Return the same rows in the codes of these labels; any other label is an error."""
     position = {label: code for code, label in enumerate(labels)}
     unknown = [label for label in groups.labels if label not in position]
     if unknown:

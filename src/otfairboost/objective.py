@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from otfairboost.losses import Loss, Offset
-from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.penalty import AnyPenalty, HessianForm
 from otfairboost.threads import RowChunks, Team
 
 Float32 = NDArray[np.float32]
@@ -37,7 +37,7 @@ class FairObjective:
         The target.
     weight : float32 array of shape (n_rows,), or empty if all rows weigh 1
         Weights in the loss.
-    penalty : Penalty
+    penalty : AnyPenalty
         The penalty on the same rows.
     fairness_weight : float
         The paper's lambda.
@@ -56,7 +56,7 @@ class FairObjective:
         loss: Loss,
         y: Float32,
         weight: Float32,
-        penalty: Penalty,
+        penalty: AnyPenalty,
         fairness_weight: float,
         hessian: HessianForm,
         n_jobs: int = 1,

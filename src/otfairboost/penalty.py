@@ -10,7 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -95,7 +95,7 @@ def plan_comparisons(
     groups: Groups,
     strata: Strata,
     weight: NDArray[np.float32],
-    group_weighting: GroupWeighting,
+    group_weighting: GroupWeighting | Float,
     *,
     name: str = "sensitive_features",
     reduce: Callable[[Float], Float] = lambda array: array,
@@ -103,7 +103,8 @@ def plan_comparisons(
     """Sort rows into cells and say which of these are compared.
 
     Warns of groups with few rows, of groups that a stratum lacks, and of strata with fewer than two groups, which
-    are left out; raises if nothing is left to compare. ``reduce`` sums over workers.
+    are left out; raises if nothing is left to compare. ``group_weighting`` may also be one weight for each group.
+    ``reduce`` sums over workers.
     """
     n_groups, n_cells = len(groups.labels), len(groups.labels) * len(strata.names)
     if n_groups < 2:
@@ -130,7 +131,11 @@ def plan_comparisons(
         if len(present) < 2:
             continue
         weights = mass[k, present]
-        shares = np.full(len(present), 1.0) if group_weighting == "equal" else weights
+        shares = weights
+        if not isinstance(group_weighting, str):
+            shares = group_weighting[present]
+        elif group_weighting == "equal":
+            shares = np.full(len(present), 1.0)
         comparisons.append(
             Comparison(
                 name=stratum,
@@ -160,6 +165,20 @@ def _warn_tiny_groups(groups: Groups, rows: Float, strata: Strata, name: str) ->
             UserWarning,
             stacklevel=3,
         )
+
+
+class AnyPenalty(Protocol):
+    """What an objective needs of a penalty: one :class:`Penalty`, or one that is made of others."""
+
+    @property
+    def score_map(self) -> ScoreMap:
+        """Return which scores it is given."""
+
+    def value(self, score: Float, chunks: RowChunks) -> float:
+        """Return the penalty of these scores."""
+
+    def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
+        """Return what adds the derivatives at these scores, which may be overwritten, chunk by chunk."""
 
 
 class Penalty:

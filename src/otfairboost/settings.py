@@ -1,7 +1,7 @@
 """What a user can say about fairness: one record, checked before anything is trained."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from otfairboost.attributes import Attributes, GroupingRules, MultiAttribute, name_column
+from otfairboost.binning import check_bins
 from otfairboost.class_objective import ClassObjective
 from otfairboost.comparison import MULTI_GROUP, MultiGroup
 from otfairboost.criteria import Target, find_criterion, stratify
@@ -17,21 +19,23 @@ from otfairboost.groups import Groups
 from otfairboost.losses import SCORE_SPACES, Link, Loss, Offset, ScoreSpace, SoftmaxLoss
 from otfairboost.objective import FairObjective
 from otfairboost.penalty import (
-    GROUP_WEIGHTINGS,
     TRANSPORTS,
-    GroupWeighting,
+    AnyPenalty,
     HessianForm,
     Penalty,
     Plan,
     TransportName,
     plan_comparisons,
 )
+from otfairboost.penalty_sum import PenaltySum
 from otfairboost.scores import EXPONENTIAL_SCORE, IDENTITY_SCORE, LINK_SCORE, LOGISTIC, ScoreMap
+from otfairboost.top_focus import TopFocus
 from otfairboost.transport.exact import TIES, Ties
 from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins
 from otfairboost.transport.histogram import Scratch
 
 Float32 = NDArray[np.float32]
+Reduce = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 CLASS_BINS = 4096
 """At most so many bins for each of several classes, unless told otherwise: their tables have to share the cache."""
@@ -41,10 +45,10 @@ CLASS_BINS = 4096
 class FairnessSettings:
     """The fairness parameters of an estimator, which documents them."""
 
-    fairness: str
+    fairness: str | Callable[[Target], Any]
     fairness_weight: float
     multi_group: MultiGroup
-    group_weighting: GroupWeighting
+    group_weighting: Any
     transport: TransportName
     ties: Ties
     bandwidth: float
@@ -53,12 +57,19 @@ class FairnessSettings:
     decision_threshold: float
     fairness_hessian: float | Literal["auto", "paper"]
     score_space: ScoreSpace = "response"
+    focus_quantile: float | None = None
+    sensitive_bins: Any = None
+    min_group_size: int | None = None
+    multi_attribute: MultiAttribute = "intersection"
+    attribute_weights: Any = None
+    control_bins: Any = None
+    target_bins: Any = 5
 
     def __post_init__(self) -> None:
-        find_criterion(self.fairness)
+        if not callable(self.fairness):
+            find_criterion(self.fairness)
         check_number("fairness_weight", self.fairness_weight, "a finite number >= 0", lambda v: v >= 0)
         check_choice("multi_group", self.multi_group, MULTI_GROUP)
-        check_choice("group_weighting", self.group_weighting, GROUP_WEIGHTINGS)
         check_choice("transport", self.transport, TRANSPORTS)
         check_choice("ties", self.ties, TIES)
         if self.ties != "average" and self.transport != "exact":
@@ -74,6 +85,13 @@ class FairnessSettings:
         check_choice("score_space", self.score_space, SCORE_SPACES)
         if self.score_space == "link" and self.focus != 1:
             raise ValueError(f"focus={self.focus!r} needs score_space='response', got score_space='link'")
+        if self.focus_quantile is not None:
+            allowed = "None or a number between 0 and 1"
+            check_number("focus_quantile", self.focus_quantile, allowed, lambda v: 0 < v < 1)
+            if self.score_space == "link":
+                raise ValueError(
+                    f"focus_quantile={self.focus_quantile!r} needs score_space='response', got score_space='link'"
+                )
         check_number("decision_threshold", self.decision_threshold, "a number between 0 and 1", lambda v: 0 < v < 1)
         if not isinstance(self.fairness_hessian, str):
             allowed = "'auto', 'paper' or a finite number >= 0"
@@ -82,6 +100,22 @@ class FairnessSettings:
             raise ValueError(
                 f"fairness_hessian={self.fairness_hessian!r} is unknown; allowed are 'auto', 'paper' and a number >= 0"
             )
+        check_bins("control_bins", self.control_bins)
+        if self.target_bins is None or isinstance(self.target_bins, Mapping):
+            raise TypeError(f"target_bins={self.target_bins!r} must be a number of quantiles or a list of edges")
+        check_bins("target_bins", self.target_bins)
+        _ = self.grouping  # checks its part
+
+    @property
+    def grouping(self) -> GroupingRules:
+        """Return how sensitive features become groups."""
+        return GroupingRules(
+            sensitive_bins=self.sensitive_bins,
+            min_group_size=self.min_group_size,
+            multi_attribute=self.multi_attribute,
+            attribute_weights=self.attribute_weights,
+            group_weighting=self.group_weighting,
+        )
 
     def hessian_form(self, learning_rate: float) -> HessianForm:
         r"""Return the penalty's curvature at a learning rate.
@@ -127,6 +161,11 @@ class FairnessSettings:
                 "score_space='link' is not available with more than two classes: raw predictions of a row mean "
                 "something relative to each other only; allowed is 'response'"
             )
+        if self.focus_quantile is not None:
+            raise ValueError(
+                f"focus_quantile={self.focus_quantile!r} is not available with more than two classes, which have no "
+                "single ranking; leave it at None"
+            )
         if self.decision_threshold != 0.5:
             raise ValueError(
                 f"decision_threshold={self.decision_threshold!r} is not available with more than two classes, where "
@@ -136,21 +175,28 @@ class FairnessSettings:
     def plan(
         self,
         target: Target,
-        groups: Groups,
+        groups: Groups | Attributes,
         distribution_weight: Float32,
         *,
         name: str = "sensitive_features",
-        reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
-    ) -> Plan:
-        """Return which rows are compared, which does not depend on the weight; parameters as in :meth:`objective`."""
+        reduce: Reduce = lambda array: array,
+    ) -> tuple[Plan, ...]:
+        """Return which rows are compared in each attribute, which does not depend on the weight."""
         strata = stratify(self.fairness, target)
-        return plan_comparisons(groups, strata, distribution_weight, self.group_weighting, name=name, reduce=reduce)
+        attributes = self._attributes(groups)
+        return tuple(
+            plan_comparisons(
+                part.groups, strata, distribution_weight, part.weighting, reduce=reduce,
+                name=name if len(attributes.parts) == 1 else name_column(name, part.columns[0]),
+            )
+            for part in attributes.parts
+        )  # fmt: skip
 
     def objective(
         self,
         loss: Loss,
         target: Target,
-        groups: Groups,
+        groups: Groups | Attributes,
         weight: Float32,
         distribution_weight: Float32,
         *,
@@ -158,15 +204,15 @@ class FairnessSettings:
         n_jobs: int,
         offset: Offset = 0.0,
         name: str = "sensitive_features",
-        reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array,
-        plan: Plan | None = None,
+        reduce: Reduce = lambda array: array,
+        plan: Sequence[Plan] | None = None,
     ) -> FairObjective:
         """Return the objective on one set of rows.
 
         Parameters
         ----------
         loss, target, groups
-            The base loss; the target; the rows' groups.
+            The base loss; the target; the rows' groups, or several attributes.
         weight, distribution_weight : float32 arrays of shape (n_rows,), or empty if all rows weigh 1
             Weights in the loss; weights in the groups' score distributions.
         learning_rate, n_jobs
@@ -177,31 +223,74 @@ class FairnessSettings:
             What to call the sensitive features in messages.
         reduce : callable
             Sums an array over workers.
-        plan : Plan, optional
+        plan : sequence of Plan, optional
             Of these rows, if it is made already (:meth:`plan`).
         """
         if plan is None:
             plan = self.plan(target, groups, distribution_weight, name=name, reduce=reduce)
-        make_penalty = partial(
-            Penalty,
+        score_map, scale = self.score_map(loss.link), loss.penalty_scale(self.score_space)
+        if self.focus_quantile is not None:
+            score_map, scale = self._top_score(loss, target)
+        weights = self._attributes(groups).weights
+        y = np.ascontiguousarray(target.values, dtype=np.float32)
+        form = self.hessian_form(learning_rate)
+        fairness_weight = float(self.fairness_weight)
+        make_penalty = partial(self._penalty, plan, weights, score_map, reduce, loss.n_outputs)
+        if isinstance(loss, SoftmaxLoss):
+            scratch = [Scratch() for _ in plan]
+            penalties = [make_penalty(scratch) for _ in range(loss.n_outputs)]
+            return ClassObjective(loss, y, weight, penalties, fairness_weight, form, n_jobs, offset, scale)
+        penalty: AnyPenalty = make_penalty([None] * len(plan))
+        if self.focus_quantile is not None:
+            level = float(self.focus_quantile)
+            penalty = TopFocus(penalty, level, score_map.steepness, distribution_weight, reduce)
+        return FairObjective(loss, y, weight, penalty, fairness_weight, form, n_jobs, offset, scale)
+
+    def _attributes(self, groups: Groups | Attributes) -> Attributes:
+        return groups if isinstance(groups, Attributes) else Attributes.of(groups, self.group_weighting)
+
+    def _penalty(
+        self,
+        plan: Sequence[Plan],
+        weights: Sequence[float],
+        score_map: ScoreMap,
+        reduce: Reduce,
+        n_outputs: int,
+        scratch: Sequence[Scratch | None],
+    ) -> Penalty | PenaltySum:
+        """Return the penalty of one output: that of the attribute, or the sum of those of several."""
+        parts = [
+            self._attribute_penalty(one, score_map, reduce, n_outputs, own)
+            for one, own in zip(plan, scratch, strict=True)
+        ]
+        return parts[0] if tuple(weights) == (1.0,) else PenaltySum(parts, weights)
+
+    def _attribute_penalty(
+        self, plan: Plan, score_map: ScoreMap, reduce: Reduce, n_outputs: int, scratch: Scratch | None
+    ) -> Penalty:
+        return Penalty(
             plan,
-            self.score_map(loss.link),
+            score_map,
             multi_group=self.multi_group,
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=self._count_bins(len(groups.codes), plan.n_cells, loss.n_outputs),
+            n_bins=self._count_bins(len(plan.cell), plan.n_cells, n_outputs),
             reduce=reduce,
+            scratch=scratch,
         )
-        y = np.ascontiguousarray(target.values, dtype=np.float32)
-        form = self.hessian_form(learning_rate)
-        scale = loss.penalty_scale(self.score_space)
-        fairness_weight = float(self.fairness_weight)
-        if isinstance(loss, SoftmaxLoss):
-            scratch = Scratch()
-            penalties = [make_penalty(scratch=scratch) for _ in range(loss.n_outputs)]
-            return ClassObjective(loss, y, weight, penalties, fairness_weight, form, n_jobs, offset, scale)
-        return FairObjective(loss, y, weight, make_penalty(), fairness_weight, form, n_jobs, offset, scale)
+
+    def _top_score(self, loss: Loss, target: Target) -> tuple[ScoreMap, float]:
+        r"""Return what is compared around a quantile, and the penalty's factor.
+
+        Probabilities are sharpened as by ``focus``. Of other losses :math:`\sigma(\kappa (F - t) / s)` has the slope
+        :math:`\kappa / 4 s` at the quantile, so the factor :math:`16 s^2` puts a squared distance there, at
+        :math:`\kappa = 1`, into the unit that it has between raw predictions.
+        """
+        if loss.link == "logit":
+            return ScoreMap(LOGISTIC, float(self.focus), 0.0), loss.penalty_scale("response")
+        unit = target.unit if loss.link == "identity" else 1.0
+        return ScoreMap(LOGISTIC, self.focus / unit, 0.0), 16.0 * unit**2 * loss.penalty_scale("link")
 
 
 def check_number(name: str, value: Any, allowed: str, accepts: Callable[[float], bool]) -> None:

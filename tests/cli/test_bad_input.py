@@ -50,6 +50,7 @@ BAD = [
     ([*TRAIN, "--fairness-weight", "nan"], "weight"),
     ([*TRAIN, "--fairness-weight", "1", "--max-gap", "0.1"], "leave --fairness-weight out"),
     ([*TRAIN, "--fairness", "karma"], "fairness='karma' is unknown"),
+    ([*TRAIN, "--fairness", "conditional_demographic_parity"], "has no place in cards and pages of classification"),
     ([*TRAIN, "--test-size", "2"], "test_size=2.0 must be at least 0 and below 1"),
     ([*TRAIN, "--param", "num_leaves"], "--param 'num_leaves' is not of the form NAME=VALUE"),
     (

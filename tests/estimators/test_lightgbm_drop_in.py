@@ -256,7 +256,9 @@ def test_signatures_extend_the_plain_ones(plain_class, fair_class):
     plain, fair = (list(inspect.signature(one.fit).parameters.items()) for one in (plain_class, fair_class))
     positional = [(name, p.default) for name, p in plain if p.kind is not p.KEYWORD_ONLY]
     assert [(name, p.default) for name, p in fair if p.kind is not p.KEYWORD_ONLY] == positional
-    assert {name for name, _ in fair} - {name for name, _ in plain} == {"sensitive_features", "eval_sensitive_features"}
+    assert {name for name, _ in fair} - {name for name, _ in plain} == {
+        "sensitive_features", "eval_sensitive_features", "control_features", "eval_control_features"
+    }  # fmt: skip
 
 
 def test_fairness_parameters_do_not_hide_lightgbm_ones():

@@ -19,7 +19,8 @@ OWN = {
     "fairness": "equalized_odds", "fairness_weight": 2.5, "multi_group": "barycenter", "group_weighting": "size",
     "transport": "exact", "ties": "average", "bandwidth": 0.3, "n_bins": 128, "focus": 4.0, "decision_threshold": 0.3,
     "fairness_hessian": "paper", "max_gap": 0.2, "gap_metric": "kolmogorov_smirnov", "gap_cv": 3, "gap_confidence": 0.9,
-    "on_unreachable": "raise", "score_space": "response",
+    "on_unreachable": "raise", "score_space": "response", "focus_quantile": 0.8, "sensitive_bins": {},
+    "min_group_size": 20, "multi_attribute": "sum", "attribute_weights": [2.0], "control_bins": [0.5], "target_bins": 4,
 }  # fmt: skip
 THEIRS = {"n_estimators": 7, "num_leaves": 5, "random_state": 1, "n_jobs": 1, "verbosity": -1, "objective": "binary"}
 EXTRA = {"max_bins": 63, "sub_feature": 0.8, "an_unknown_one": 3}
@@ -46,6 +47,8 @@ def test_defaults_are_lightgbms_and_the_documented_ones():
         "group_weighting": "equal", "transport": "histogram", "ties": "average", "bandwidth": 0.1, "n_bins": None,
         "focus": 1.0, "decision_threshold": 0.5, "fairness_hessian": "auto", "score_space": "response",
         "max_gap": None, "gap_metric": None, "gap_cv": 5, "gap_confidence": 0.95, "on_unreachable": "warn",
+        "focus_quantile": None, "sensitive_bins": None, "min_group_size": None,
+        "multi_attribute": "intersection", "attribute_weights": None, "control_bins": None, "target_bins": 5,
     }  # fmt: skip
     assert all(f"    {name} : " in FairLGBMRegressor.__doc__ for name in OWN)
 

@@ -61,10 +61,13 @@ def test_stops_where_lightgbm_does(params, fit_arguments, callback):
 @pytest.mark.parametrize("metric", ["fair_objective", "base_loss", "fairness_penalty", *OF_TWO])
 def test_stops_on_metrics_of_this_package(metric):
     params = SMALL | EAGER | {"metric": "None", "fairness_weight": 4.0}
-    full = fit(FairLGBMClassifier(**params), eval_metric=metric)
+    arguments = {"eval_metric": metric}
+    if metric in METRICS and METRICS[metric].needs_control:
+        arguments["eval_control_features"] = np.arange(len(MORE_LOANS.y)) % 2
+    full = fit(FairLGBMClassifier(**params), **arguments)
     (values,) = full.evals_result_["valid_0"].values()
     greater = metric in METRICS and METRICS[metric].greater_is_better
-    stopped = fit(FairLGBMClassifier(**params), eval_metric=metric, callbacks=[stop(6)])
+    stopped = fit(FairLGBMClassifier(**params), **arguments, callbacks=[stop(6)])
     best = 0
     for i, value in enumerate(values):
         if value > values[best] if greater else value < values[best]:

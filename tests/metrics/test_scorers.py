@@ -100,9 +100,10 @@ def test_metrics_and_scorers_can_be_pickled():
 def test_every_metric_is_a_scorer(name):
     X, y, group, _ = make_features(3)
     metric = METRICS[name]
+    control = {"control_features": np.arange(len(y)) % 3} if metric.needs_control else {}
     model = LinearRegression() if name.startswith("mean_") else LogisticRegression()
     result = cross_validate(
-        model, X, y, scoring=metrics.fairness_scorer(name), cv=KFold(2), params={"sensitive_features": group}
+        model, X, y, scoring=metrics.fairness_scorer(name), cv=KFold(2), params={"sensitive_features": group, **control}
     )["test_score"]
     for value, (train, test) in zip(result, KFold(2).split(X), strict=True):
         fitted = model.fit(X[train], y[train])
@@ -110,7 +111,8 @@ def test_every_metric_is_a_scorer(name):
             y_pred = fitted.predict(X[test])
         else:
             y_pred = fitted.predict_proba(X[test])[:, 1]
-        want = metric.function(y[test], y_pred, sensitive_features=group[test])
+        kept = {key: value[test] for key, value in control.items()}
+        want = metric.function(y[test], y_pred, sensitive_features=group[test], **kept)
         assert value == pytest.approx(want if metric.greater_is_better else -want)
 
 

@@ -171,9 +171,55 @@ def test_the_gap_is_the_criterions(fairness):
 
 def test_every_metric_of_the_library():
     names = [name for name, metric in METRICS.items() if not name.startswith("mean_") and metric.classes != "many"]
-    frontier = fit(FairnessFrontier(MODEL, weights=[1.0], cv=2, metrics=names, n_jobs=1))
+    control = np.arange(len(LOANS.y)) % 2
+    frontier = fit(FairnessFrontier(MODEL, weights=[1.0], cv=2, metrics=names, n_jobs=1), control_features=control)
     assert set(frontier.metrics_) == set(names)
     assert np.isfinite(frontier.values_).all()
+
+
+def test_a_frontier_of_conditional_parity():
+    control = np.arange(len(LOANS.y)) % 2
+    model = clone(MODEL).set_params(fairness="conditional_demographic_parity")
+    frontier = fit(FairnessFrontier(model, weights=[0.0, 20.0], cv=FOLDS, n_jobs=1), control_features=control)
+    assert frontier.gap_ == "conditional_demographic_parity_difference"
+    train, test = list(FOLDS.split(LOANS.X))[1]
+    score = fit_by_hand(model, 20.0, LOANS, train, test, control_features=control[train])
+    np.testing.assert_array_equal(frontier.predictions_[1, test], score.astype(np.float32))
+    gap = METRICS[frontier.gap_].function(
+        LOANS.y[test], (score >= 0.5).astype(int), sensitive_features=LOANS.groups[test], control_features=control[test]
+    )
+    values = dict(zip(frontier.metrics_, frontier.values_[1, 1], strict=True))
+    assert values[frontier.gap_] == pytest.approx(gap)
+    assert frontier.interval(20.0).value == pytest.approx(
+        METRICS[frontier.gap_].function(
+            LOANS.y, (frontier.predictions_[1] >= 0.5).astype(int), sensitive_features=LOANS.groups,
+            control_features=control,
+        )
+    )  # fmt: skip
+    with pytest.raises(
+        ValueError, match="cannot be computed on fold 0: conditional_demographic_parity_difference needs"
+    ):
+        fit(FairnessFrontier(model, weights=[1.0], cv=FOLDS, n_jobs=1))
+
+
+def test_a_frontier_of_several_attributes_and_a_continuous_one():
+    age = np.random.default_rng(0).uniform(20, 70, len(LOANS.y)) + 10 * LOANS.X[:, 4]
+    features = pd.DataFrame({"group": LOANS.groups, "age": age})
+    features.loc[::9, "age"] = np.nan
+    model = clone(MODEL).set_params(
+        multi_attribute="sum", sensitive_bins={"age": [50, 90]}, attribute_weights={"group": 1, "age": 2}
+    )
+    frontier = FairnessFrontier(model, weights=[0.0, 20.0], cv=FOLDS, n_jobs=1).fit(
+        LOANS.X, LOANS.y, sensitive_features=features
+    )
+    assert frontier.gap_ == "summed_demographic_parity_difference"
+    gaps = frontier.values_[:, :, frontier.metrics_.index(frontier.gap_)].mean(axis=1)
+    assert gaps[1] < 0.7 * gaps[0]
+    binned = features.assign(age=np.digitize(features["age"], [50, 90]).astype(float)).mask(features.isna())
+    want = METRICS[frontier.gap_].function(
+        LOANS.y, (frontier.predictions_[0] >= 0.5).astype(int), sensitive_features=binned, attribute_weights=[1, 2]
+    )
+    assert frontier.interval(0.0).value == pytest.approx(want)
 
 
 def test_a_validation_set_in_place_of_folds():

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from otfairboost.criteria import CRITERIA
+from otfairboost.criteria import WITHOUT_CONTROL
 
 DataFile = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet file.", show_default=False)]
 Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
@@ -14,7 +14,7 @@ Sensitive = Annotated[
     list[str],
     typer.Option(help="Column that makes the groups; repeat it for intersections.", show_default=False),
 ]
-Fairness = Annotated[str, typer.Option(help=f"Criterion: {', '.join(CRITERIA)}.")]
+Fairness = Annotated[str, typer.Option(help=f"Criterion: {', '.join(sorted(WITHOUT_CONTROL))}.")]
 Task = Annotated[str, typer.Option(help="classification or regression; auto: by the target's values.")]
 Positive = Annotated[
     str | None, typer.Option(help="Label that counts as positive; default: the last of two in sorted order.")

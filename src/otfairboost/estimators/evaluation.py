@@ -4,13 +4,14 @@ LightGBM's own metrics would see raw predictions without their offset. The two t
 stay with LightGBM; the others are computed here under its names.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from otfairboost.attributes import name_column
 from otfairboost.boosters.lightgbm import RANKING_METRICS, EvalResult
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
@@ -111,7 +112,7 @@ def needs_groups(metric: Any) -> bool:
     return metric in (FAIR_OBJECTIVE, FAIRNESS_PENALTY)
 
 
-def refuse_missing_classes(rows: Rows, metrics: Sequence[Any], fairness: str, name: str) -> None:
+def refuse_missing_classes(rows: Rows, metrics: Sequence[Any], fairness: Any, name: str) -> None:
     """Raise for evaluation rows that lack one of several classes if a metric compares groups within each class."""
     missing = rows.target.missing_classes() if rows.target.n_outputs > 1 else []
     for metric in metrics if missing else ():
@@ -154,6 +155,8 @@ class Evaluator:
         LightGBM's metrics by name.
     constants : Constants
         Parameters of LightGBM's metrics.
+    options : mapping, optional
+        What metrics may ask for besides: control features, edges, the share that is selected, weights of attributes.
     """
 
     def __init__(
@@ -168,12 +171,14 @@ class Evaluator:
         decision_threshold: float | None,
         native: dict[str, NativeMetric],
         constants: Constants,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._metrics = metrics
         self._target = rows.target.values
         self._y = np.asarray(rows.target.values, dtype=np.float64)
         self._weight = np.asarray(rows.weight, dtype=np.float64) if len(rows.weight) else None
-        self._groups = None if rows.groups is None else np.where(rows.groups.codes < 0, np.nan, rows.groups.codes)
+        self._groups = None if rows.groups is None else rows.groups.codes()
+        self._options = options or {}
         self._loss = loss
         self._loss_weight = loss_weight
         self._offset = offset
@@ -223,6 +228,7 @@ class Evaluator:
             sensitive_features=self._groups,
             sample_weight=self._weight,
             threshold=self._threshold,
+            options=self._options,
         )
         if np.isnan(value):  # undefined, such as a ratio where nobody is selected: early stopping must get past it
             value = -np.inf if metric.greater_is_better else np.inf
@@ -244,6 +250,8 @@ class Evaluator:
             if needs_groups(metric):
                 self._refuse_too_few_groups(metric, rows)
             self._refuse_other_number_of_classes(metric)
+            if metric in METRICS and METRICS[metric].needs_control and rows.control is None:
+                raise ValueError(f"eval_metric {metric!r} needs {rows.control_name}, which is missing")
             if self._threshold is None and metric in METRICS and METRICS[metric].kind == "label":
                 raise ValueError(f"eval_metric {metric!r} compares decisions, but a regressor has scores only")
             if metric in METRICS and metric not in self._native:
@@ -283,9 +291,13 @@ class Evaluator:
     def _refuse_too_few_groups(self, metric: str, rows: Rows) -> None:
         if rows.groups is None:
             raise ValueError(f"eval_metric {metric!r} needs {rows.features_name}, which is missing")
-        present = [repr(format_label(rows.groups.labels[code])) for code in np.flatnonzero(rows.groups.counts())]
-        if len(present) < 2:
-            raise ValueError(
-                f"eval_metric {metric!r} compares groups, but {rows.features_name} holds only "
-                f"{', '.join(present) or 'missing values'}"
-            )
+        for part in rows.groups.parts:
+            groups = part.groups
+            present = [repr(format_label(groups.labels[code])) for code in np.flatnonzero(groups.counts())]
+            if len(present) < 2:
+                name = rows.features_name
+                name = name if len(rows.groups.parts) == 1 else name_column(name, part.columns[0])
+                raise ValueError(
+                    f"eval_metric {metric!r} compares groups, but {name} holds only "
+                    f"{', '.join(present) or 'missing values'}"
+                )

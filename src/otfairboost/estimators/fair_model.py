@@ -8,11 +8,14 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
-from otfairboost.criteria import Target
+from otfairboost.attributes import Attributes
+from otfairboost.binning import learn_edges
+from otfairboost.criteria import WITHOUT_CONTROL, Control, Target, read_control
 from otfairboost.estimators.evaluation import MetricRequest, refuse_missing_classes
 from otfairboost.estimators.inputs import (
     LIGHTGBM_NAMES,
@@ -30,8 +33,8 @@ from otfairboost.estimators.inputs import (
 from otfairboost.estimators.prepared import EvaluationRows, PreparedFit, Trainer
 from otfairboost.estimators.target_gap import GapTarget, find_weight
 from otfairboost.estimators.task import Task
-from otfairboost.groups import Groups, encode_groups
 from otfairboost.losses import Loss
+from otfairboost.metrics import METRICS
 from otfairboost.settings import FairnessSettings
 from otfairboost.weight_search import WeightSearch
 
@@ -47,6 +50,7 @@ class FairModel:
     _own_parameters: ClassVar[tuple[str, ...]] = (*_fairness_parameters, *_gap_parameters)
     _argument_names: ClassVar[ArgumentNames] = LIGHTGBM_NAMES
     class_weight: Any = None
+    fairness: Any
     fairness_weight: float
 
     def _set_own_parameters(self, values: dict[str, Any]) -> None:
@@ -69,9 +73,10 @@ class FairModel:
     def _fit(self, given: FitArguments) -> None:
         settings, target = self._settings(), self._gap_target()
         request = self._read_request(given)
+        self._refuse_idle_control(given, settings, request)
         if settings.fairness_weight == 0 and not request.has_own and target.max_gap is None:
             features = given.sensitive_features
-            groups = None if features is None else encode_groups(features, n_rows=_num_samples(given.X))
+            groups = None if features is None else settings.grouping.read(features, n_rows=_num_samples(given.X))
             self._fit_plain(given)
             self._keep_fairness(groups, 0.0)
             return
@@ -94,9 +99,10 @@ class FairModel:
             self._pose_task, params=trainer.params, train=train._replace(X=None), continued=trainer.is_continued
         )
         loss = pose_task(settings).loss  # raises for what cannot be trained
-        metrics = self._complete_metrics(
-            request, train.target, with_groups=all(rows.groups is not None for rows in evaluations)
+        comparable = all(
+            rows.groups is not None and (train.control is None or rows.control is not None) for rows in evaluations
         )
+        metrics = self._complete_metrics(request, train.target, with_groups=comparable)
         for i, rows in enumerate(evaluations):
             loss.check_target(rows.target.values, self._argument_names.eval_y.format(i))
             refuse_missing_classes(rows, metrics, settings.fairness, self._argument_names.eval_y.format(i))
@@ -115,14 +121,19 @@ class FairModel:
     def _keep_fit(self, prepared: PreparedFit, trained: Any, weight: float, search: WeightSearch | None = None) -> None:
         """Keep what the booster's own fit keeps, and what is ours."""
         self._keep_booster(prepared, trained)
-        self._keep_fairness(prepared.train_rows.groups, weight, search)
+        rows = prepared.train_rows
+        self._keep_fairness(rows.groups, weight, search)
+        if rows.target.edges is not None and self.fairness == "equalized_odds":
+            self.target_edges_ = tuple(rows.target.edges.tolist())
 
-    def _keep_fairness(self, groups: Groups | None, weight: float, search: WeightSearch | None = None) -> None:
-        for name in ("groups_", "gap_", "gap_interval_", "search_history_"):
+    def _keep_fairness(self, groups: Attributes | None, weight: float, search: WeightSearch | None = None) -> None:
+        for name in ("groups_", "sensitive_edges_", "target_edges_", "gap_", "gap_interval_", "search_history_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         self.fairness_weight_ = float(weight)
         if groups is not None:
             self.groups_ = groups.labels
+            if groups.edges:
+                self.sensitive_edges_ = groups.edges
         if search is not None:
             self.gap_ = search.chosen.gap
             self.gap_interval_ = (search.chosen.low, search.chosen.high)
@@ -153,6 +164,11 @@ class FairModel:
         target = self._read_target(given.y)
         check_length(target.values, n_rows, "y")
         weight = read_weight(given.sample_weight, n_rows, "sample_weight")
+        settings = self._settings()
+        control = None
+        if given.control_features is not None:
+            control = read_control(given.control_features, settings.control_bins, n_rows=n_rows)
+        target = _complete_target(target, control, settings, weight)
         return Rows(
             name="the training rows",
             features_name="sensitive_features",
@@ -160,10 +176,11 @@ class FairModel:
             target=target,
             weight=read_class_weight(self.class_weight, target, weight, "class_weight").astype(np.float32),
             distribution_weight=weight.astype(np.float32),
-            groups=None if features is None else encode_groups(features, n_rows=n_rows),
+            groups=None if features is None else settings.grouping.read(features, n_rows=n_rows),
             init_score=read_init_score(
                 given.init_score, n_rows, self._argument_names.init_score, n_outputs=target.n_outputs
             ),
+            control=control,
         )
 
     def _read_evaluation_rows(self, given: EvaluationInput, i: int, train: Rows) -> Rows:
@@ -177,10 +194,19 @@ class FairModel:
         target = self._read_target(given.y, like=train.target, name=y_name)
         check_length(target.values, n_rows, y_name, other=X_name)
         weight = read_weight(given.sample_weight, n_rows, f"{names.eval_sample_weight}[{i}]", other=X_name)
-        groups = None
+        groups, settings = None, self._settings()
         if given.sensitive_features is not None:
-            labels = None if train.groups is None else train.groups.labels
-            groups = encode_groups(given.sensitive_features, n_rows=n_rows, labels=labels, name=features_name)
+            read = settings.grouping.read if train.groups is None else train.groups.like
+            groups = read(given.sensitive_features, n_rows=n_rows, name=features_name)
+        control = None
+        if given.control_features is not None:
+            control = read_control(
+                given.control_features, settings.control_bins, n_rows=n_rows, name=f"eval_control_features[{i}]",
+                like=train.control,
+            )  # fmt: skip
+        target = target._replace(
+            control=None if control is None else control.groups, edges=train.target.edges, unit=train.target.unit
+        )
         return Rows(
             name=f"evaluation set {i}",
             features_name=features_name,
@@ -192,7 +218,19 @@ class FairModel:
             init_score=read_init_score(
                 given.init_score, n_rows, f"{names.eval_init_score}[{i}]", other=X_name, n_outputs=target.n_outputs
             ),
+            control=control,
         )
+
+    def _refuse_idle_control(self, given: FitArguments, settings: FairnessSettings, request: MetricRequest) -> None:
+        """Raise for control features that nothing reads."""
+        names = [*request.names, self._gap_target().gap_metric]
+        read = any(name in METRICS and METRICS[name].needs_control for name in names if name is not None)
+        idle = isinstance(settings.fairness, str) and settings.fairness in WITHOUT_CONTROL and not read
+        if given.control_features is not None and idle and settings.fairness_weight > 0:
+            raise ValueError(
+                f"control_features is given, but fairness={settings.fairness!r} and the metrics do not read it; "
+                "fairness='conditional_demographic_parity' compares groups among rows of equal control features"
+            )
 
     @staticmethod
     def _is_training_set(one: EvaluationInput, given: FitArguments) -> bool:
@@ -246,6 +284,19 @@ class FairModel:
     def _make_loss(self, params: dict[str, Any], y: Float32, weight: Float32) -> Loss:
         """Return the loss that the parameter ``objective`` names."""
         raise NotImplementedError
+
+
+def _complete_target(
+    target: Target, control: Control | None, settings: FairnessSettings, weight: NDArray[np.float64]
+) -> Target:
+    """Return the training target with what criteria read besides: control features, edges and unit."""
+    target = target._replace(control=None if control is None else control.groups)
+    if target.classes is not None:
+        return target
+    values, weights = target.values.astype(np.float64), weight if len(weight) else None
+    mean = np.average(values, weights=weights)
+    spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+    return target._replace(edges=learn_edges(values, settings.target_bins, weights), unit=spread or 1.0)
 
 
 @contextmanager

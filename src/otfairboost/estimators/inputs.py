@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 
-from otfairboost.criteria import Target
-from otfairboost.groups import Groups
+from otfairboost.attributes import Attributes
+from otfairboost.criteria import Control, Target
 
 Float32 = NDArray[np.float32]
 
@@ -30,8 +30,10 @@ class Rows(NamedTuple):
         In metrics and, up to weights of labels, in the loss.
     distribution_weight : float32 array of shape (n_rows,)
         In the groups' score distributions.
-    groups : Groups or None
+    groups : Attributes or None
     init_score : float64 array of shape (n_rows,), or (n_rows, n_classes) with more than two classes, or None
+    control : Control or None
+        Control features; ``target`` has their codes as well.
     """
 
     name: str
@@ -40,8 +42,14 @@ class Rows(NamedTuple):
     target: Target
     weight: Float32
     distribution_weight: Float32
-    groups: Groups | None
+    groups: Attributes | None
     init_score: NDArray[np.float64] | None
+    control: Control | None = None
+
+    @property
+    def control_name(self) -> str:
+        """Return what to call the control features in messages."""
+        return self.features_name.replace("sensitive", "control")
 
 
 class ArgumentNames(NamedTuple):
@@ -68,6 +76,7 @@ class EvaluationInput(NamedTuple):
     class_weight: Any
     init_score: Any
     sensitive_features: Any
+    control_features: Any = None
 
 
 class FitArguments(NamedTuple):
@@ -86,6 +95,7 @@ class FitArguments(NamedTuple):
     callbacks: Any = None
     init_model: Any = None
     verbose: Any = None
+    control_features: Any = None
 
 
 def read_column(values: Any, name: str, *, warn: bool = False) -> NDArray[Any]:
@@ -207,10 +217,12 @@ def read_evaluation_inputs(
     eval_init_score: Any,
     eval_sensitive_features: Any,
     names: ArgumentNames = LIGHTGBM_NAMES,
+    eval_control_features: Any = None,
 ) -> list[EvaluationInput]:
     """Sort the ``eval_*`` arguments by evaluation set."""
     pairs = _pair(eval_set, eval_X, eval_y)
-    features = _sort_features(eval_sensitive_features, len(pairs), names)
+    features = _sort_features(eval_sensitive_features, len(pairs), names, "eval_sensitive_features")
+    control = _sort_features(eval_control_features, len(pairs), names, "eval_control_features")
     return [
         EvaluationInput(
             X,
@@ -219,6 +231,7 @@ def read_evaluation_inputs(
             _item(eval_class_weight, i, len(pairs), "eval_class_weight"),
             _item(eval_init_score, i, len(pairs), names.eval_init_score),
             features[i],
+            control[i],
         )
         for i, (X, y) in enumerate(pairs)
     ]
@@ -260,11 +273,10 @@ def _item(collection: Any, i: int, count: int, name: str) -> Any:
     return collection[i] if i < len(collection) else None
 
 
-def _sort_features(features: Any, count: int, names: ArgumentNames) -> list[Any]:
-    """Return the sensitive features of each evaluation set: the only such argument that may come without a list."""
+def _sort_features(features: Any, count: int, names: ArgumentNames, name: str) -> list[Any]:
+    """Return the columns of each evaluation set: the only such arguments that may come without a list."""
     if features is None:
         return [None] * count
-    name = "eval_sensitive_features"
     if count == 0:
         wanted = names.evaluation_set.replace(", ", " and ")
         raise ValueError(f"{name} is given, but there is no evaluation set; give {wanted} as well")

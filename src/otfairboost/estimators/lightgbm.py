@@ -100,13 +100,16 @@ class FairLGBMRegressor(FairLGBMModel, lgb.LGBMRegressor):
         eval_sensitive_features: Any = None,
         eval_X: Any = None,
         eval_y: Any = None,
+        control_features: Any = None,
+        eval_control_features: Any = None,
     ) -> Any:
         """Fit the model; arguments are those of the classifier, without ``eval_class_weight``."""
         return super().fit(
             X, y, sample_weight, init_score, eval_set, eval_names, eval_sample_weight, None, eval_init_score,
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
             sensitive_features=sensitive_features, eval_sensitive_features=eval_sensitive_features,
-            eval_X=eval_X, eval_y=eval_y,
+            eval_X=eval_X, eval_y=eval_y, control_features=control_features,
+            eval_control_features=eval_control_features,
         )  # fmt: skip
 
     def _read_target(self, y: Any, like: Target | None = None, name: str = "y") -> Target:

@@ -40,10 +40,10 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
     def __init__(
         self,
         *,
-        fairness: str = "demographic_parity",
+        fairness: str | Callable[..., Any] = "demographic_parity",
         fairness_weight: float = 5.0,
         multi_group: Literal["one_vs_rest", "barycenter"] = "one_vs_rest",
-        group_weighting: Literal["equal", "size"] = "equal",
+        group_weighting: Any = "equal",
         transport: Literal["histogram", "exact", "kde"] = "histogram",
         ties: Literal["average", "right", "left"] = "average",
         bandwidth: float = 0.1,
@@ -52,6 +52,13 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
         score_space: Literal["response", "link"] = "response",
+        focus_quantile: float | None = None,
+        sensitive_bins: Any = None,
+        min_group_size: int | None = None,
+        multi_attribute: Literal["intersection", "sum"] = "intersection",
+        attribute_weights: Any = None,
+        control_bins: Any = None,
+        target_bins: Any = 5,
         max_gap: float | None = None,
         gap_metric: str | None = None,
         gap_cv: Any = 5,
@@ -109,6 +116,8 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         eval_sensitive_features: Any = None,
         eval_X: Any = None,
         eval_y: Any = None,
+        control_features: Any = None,
+        eval_control_features: Any = None,
     ) -> Any:
         """Fit the model.
 
@@ -132,6 +141,11 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
             missing count in the loss and not in the penalty. Needed if ``fairness_weight`` > 0, never to predict.
         eval_sensitive_features : array-like or list of array-like, optional
             The same for each evaluation set.
+        control_features : array-like of shape (n_rows,) or (n_rows, n_columns), optional
+            With ``fairness="conditional_demographic_parity"`` or a function: groups are compared among rows of the same
+            control features. Rows where one is missing count in the loss and not in the penalty.
+        eval_control_features : array-like or list of array-like, optional
+            The same for each evaluation set.
 
         Returns
         -------
@@ -141,9 +155,10 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
             X, y, sample_weight, init_score, sensitive_features,
             read_evaluation_inputs(
                 eval_set, eval_X, eval_y, eval_sample_weight, eval_class_weight, eval_init_score,
-                eval_sensitive_features,
+                eval_sensitive_features, eval_control_features=eval_control_features,
             ),
             eval_names, eval_metric, feature_name, categorical_feature, callbacks, init_model,
+            control_features=control_features,
         )  # fmt: skip
         return self._fit_or_stay(given)
 
@@ -157,6 +172,7 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         init_score: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
+        control_features: Any = None,
     ) -> PreparedFit:
         """Read and bin rows for several fits that differ in ``fairness_weight`` alone.
 
@@ -165,7 +181,7 @@ class FairLGBMModel(FairModel, lgb.LGBMModel):
         """
         given = FitArguments(
             X, y, sample_weight, init_score, sensitive_features,
-            feature_name=feature_name, categorical_feature=categorical_feature,
+            feature_name=feature_name, categorical_feature=categorical_feature, control_features=control_features,
         )  # fmt: skip
         return self._prepare_copy(given)
 

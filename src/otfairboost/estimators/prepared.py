@@ -92,7 +92,7 @@ class PreparedFit:
         self._pose_task = pose_task
         self._metrics = metrics
         self.evaluations = evaluations
-        self._plan: Plan | None = None
+        self._plan: tuple[Plan, ...] | None = None
 
     def construct(self) -> "PreparedFit":
         """Bin the rows and plan the comparisons now, and not at the first fit."""
@@ -128,7 +128,7 @@ class PreparedFit:
                 evaluations.append((one, evaluator))
             return self.trainer.train(task, objective, self._metrics, evaluations)
 
-    def _plan_comparisons(self, settings: FairnessSettings) -> Plan:
+    def _plan_comparisons(self, settings: FairnessSettings) -> tuple[Plan, ...]:
         if self._plan is None:
             rows = self.train_rows
             assert rows.groups is not None

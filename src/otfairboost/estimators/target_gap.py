@@ -12,6 +12,7 @@ from otfairboost.criteria import Target
 from otfairboost.estimators.held_out import score_rows, split_rows, take_rows
 from otfairboost.estimators.inputs import ArgumentNames, FitArguments, Rows
 from otfairboost.estimators.prepared import PreparedFit
+from otfairboost.estimators.task import metric_options
 from otfairboost.metrics.gaps import find_gap
 from otfairboost.metrics.intervals import bootstrap_interval
 from otfairboost.metrics.registry import Metric
@@ -54,6 +55,7 @@ class MeasuredRows(NamedTuple):
     y: NDArray[np.float64]
     sensitive_features: NDArray[Any]
     sample_weight: NDArray[np.float64] | None
+    control_features: NDArray[np.float64] | None
 
 
 class HeldOut(NamedTuple):
@@ -93,15 +95,20 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
             f"{names.init_score} is not available with max_gap: predictions do not contain it; use {names.init_model}"
         )
     classification = prepared.train_rows.target.classes is not None
+    assert prepared.train_rows.groups is not None
     metric = find_gap(
         "gap_metric", target.gap_metric, fairness=settings.fairness, classification=classification,
+        top=settings.focus_quantile is not None, summed=len(prepared.train_rows.groups.parts) > 1,
         several_classes=prepared.train_rows.target.n_outputs > 1,
     )  # fmt: skip
     if isinstance(target.gap_cv, str):
         held_out = _use_evaluation_set(target.gap_cv, prepared, estimator._argument_names)
     else:
         held_out = _cross_validate(estimator, target.gap_cv, given, prepared)
+    if metric.needs_control and held_out.rows.control_features is None:
+        raise ValueError(f"gap_metric={metric.name!r} needs control_features, which are missing")
     threshold = settings.decision_threshold if classification else None
+    options = metric_options(prepared.train_rows._replace(control=None), settings)
 
     def measure(weight: float) -> SearchStep:
         interval = bootstrap_interval(
@@ -113,6 +120,8 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
             threshold=threshold,
             confidence=0.95 if target.gap_confidence is None else target.gap_confidence,
             n_resamples=_N_RESAMPLES,
+            control_features=held_out.rows.control_features,
+            options=options,
         )
         return SearchStep(weight, interval.value, interval.low, interval.high)
 
@@ -129,7 +138,7 @@ def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: Prep
     folds = split_rows(
         cv,
         train.target.values,
-        train.groups.codes,
+        train.groups.kinds(),
         classification=train.target.classes is not None,
         seed=prepared.trainer.read_seed(),
         name="gap_cv",
@@ -177,9 +186,12 @@ def _take(given: FitArguments, train: Rows, rows: NDArray[np.intp]) -> FitArgume
         X=X,
         y=y,
         sample_weight=train.distribution_weight[rows] if len(train.distribution_weight) else None,
-        sensitive_features=train.groups.decode()[rows],
+        sensitive_features=train.groups.part(rows),
+        control_features=None if train.control is None else train.control.part(rows),
         evaluations=[
-            one._replace(X=X, y=y, sensitive_features=None) if one.X is given.X and one.y is given.y else one
+            one._replace(X=X, y=y, sensitive_features=None, control_features=None)
+            if one.X is given.X and one.y is given.y
+            else one
             for one in given.evaluations
         ],
     )
@@ -192,6 +204,7 @@ def _measured(rows: Rows, order: NDArray[np.intp]) -> MeasuredRows:
         rows.target.values[order].astype(np.float64),
         rows.groups.decode()[order],
         weight[order].astype(np.float64) if len(weight) else None,
+        None if rows.control is None else rows.control.codes[order],
     )
 
 

@@ -41,9 +41,14 @@ class Task(NamedTuple):
     native_metrics: dict[str, NativeMetric] = {}  # noqa: RUF012  # never written to
     constants: Constants = Constants()
 
-    def objective_on(self, rows: Rows, plan: Plan | None = None) -> FairObjective:
+    def objective_on(self, rows: Rows, plan: Sequence[Plan] | None = None) -> FairObjective:
         """Return the objective on these rows, which must have groups; ``plan`` is theirs if there is one already."""
         assert rows.groups is not None
+        if self.settings.fairness == "conditional_demographic_parity" and rows.control is None:
+            raise ValueError(
+                f"{rows.control_name} is missing; fairness='conditional_demographic_parity' compares groups among "
+                "rows of equal control features"
+            )
         return self.settings.objective(
             self.loss,
             rows.target,
@@ -69,7 +74,22 @@ class Task(NamedTuple):
             decision_threshold=None if rows.target.classes is None else self.settings.decision_threshold,
             native=self.native_metrics,
             constants=self.constants,
+            options=metric_options(rows, self.settings),
         )
+
+
+def metric_options(rows: Rows, settings: FairnessSettings) -> dict[str, Any]:
+    """Return what metrics may ask for besides groups and weights, so that they measure what is trained."""
+    options: dict[str, Any] = {}
+    if rows.control is not None:
+        options["control_features"] = rows.control.codes
+    if rows.target.edges is not None and len(rows.target.edges):
+        options["target_bins"] = rows.target.edges
+    if settings.focus_quantile is not None:
+        options["top"] = 1.0 - settings.focus_quantile
+    if rows.groups is not None and len(rows.groups.parts) > 1:
+        options["attribute_weights"] = rows.groups.weights
+    return options
 
 
 def weigh_labels(rows: Rows, label_weights: tuple[float, float]) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """What XGBoost's fair estimators have in common: their parameters, and ``fit``."""
 
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -46,10 +47,10 @@ class FairXGBModel(FairModel, xgb.XGBModel):
     def __init__(
         self,
         *,
-        fairness: str = "demographic_parity",
+        fairness: str | Callable[..., Any] = "demographic_parity",
         fairness_weight: float = 5.0,
         multi_group: Literal["one_vs_rest", "barycenter"] = "one_vs_rest",
-        group_weighting: Literal["equal", "size"] = "equal",
+        group_weighting: Any = "equal",
         transport: Literal["histogram", "exact", "kde"] = "histogram",
         ties: Literal["average", "right", "left"] = "average",
         bandwidth: float = 0.1,
@@ -58,6 +59,13 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         decision_threshold: float = 0.5,
         fairness_hessian: float | Literal["auto", "paper"] = "auto",
         score_space: Literal["response", "link"] = "response",
+        focus_quantile: float | None = None,
+        sensitive_bins: Any = None,
+        min_group_size: int | None = None,
+        multi_attribute: Literal["intersection", "sum"] = "intersection",
+        attribute_weights: Any = None,
+        control_bins: Any = None,
+        target_bins: Any = 5,
         max_gap: float | None = None,
         gap_metric: str | None = None,
         gap_cv: Any = 5,
@@ -82,6 +90,8 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         base_margin_eval_set: Any = None,
         sensitive_features: Any = None,
         eval_sensitive_features: Any = None,
+        control_features: Any = None,
+        eval_control_features: Any = None,
     ) -> Any:
         """Fit the model.
 
@@ -98,6 +108,11 @@ class FairXGBModel(FairModel, xgb.XGBModel):
             missing count in the loss and not in the penalty. Needed if ``fairness_weight`` > 0, never to predict.
         eval_sensitive_features : array-like or list of array-like, optional
             The same for each evaluation set.
+        control_features : array-like of shape (n_rows,) or (n_rows, n_columns), optional
+            With ``fairness="conditional_demographic_parity"`` or a function: groups are compared among rows of the same
+            control features. Rows where one is missing count in the loss and not in the penalty.
+        eval_control_features : array-like or list of array-like, optional
+            The same for each evaluation set.
 
         Returns
         -------
@@ -105,23 +120,40 @@ class FairXGBModel(FairModel, xgb.XGBModel):
         """
         evaluations = read_evaluation_inputs(
             eval_set, None, None, sample_weight_eval_set, None, base_margin_eval_set, eval_sensitive_features,
-            self._argument_names,
+            self._argument_names, eval_control_features,
         )  # fmt: skip
         return self._fit_or_stay(
             FitArguments(
-                X, y, sample_weight, base_margin, sensitive_features, evaluations, init_model=xgb_model, verbose=verbose
+                X,
+                y,
+                sample_weight,
+                base_margin,
+                sensitive_features,
+                evaluations,
+                init_model=xgb_model,
+                verbose=verbose,
+                control_features=control_features,
             )
         )
 
     def prepare_fit(
-        self, X: Any, y: Any, *, sensitive_features: Any, sample_weight: Any = None, base_margin: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        control_features: Any = None,
     ) -> PreparedFit:
         """Read and bin rows for several fits that differ in ``fairness_weight`` alone.
 
         ``prepare_fit(X, y, ...).fit(weight)`` returns what a copy of this estimator is after
         ``set_params(fairness_weight=weight).fit(X, y, ...)``. Parameters are those of :meth:`fit`.
         """
-        return self._prepare_copy(FitArguments(X, y, sample_weight, base_margin, sensitive_features))
+        return self._prepare_copy(
+            FitArguments(X, y, sample_weight, base_margin, sensitive_features, control_features=control_features)
+        )
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Return the parameters that XGBoost is to see: without this package's, and without its metrics."""

@@ -6,7 +6,8 @@ lists them by name. Those called ``multiclass_...`` are of more than two classes
 
 - a row whose sensitive feature is missing belongs to no group, and not to the "rest" or the "overall" either;
 - a row of weight w counts as w equal rows, so rows and groups of weight 0 are absent;
-- several sensitive columns form intersections, one group per combination of values;
+- several sensitive columns form intersections, one group per combination of values; those called ``summed_``, and
+  :func:`sum_over_attributes`, take each column on its own;
 - fewer than two groups are an error.
 
 For scikit-learn's own searches, :func:`fairness_scorer` makes a scorer of any of them:
@@ -17,6 +18,20 @@ For scikit-learn's own searches, :func:`fairness_scorer` makes a scorer of any o
 ...     scorer = fairness_scorer("wasserstein_distance")
 """
 
+from otfairboost.metrics.attribute_sums import (
+    sum_over_attributes,
+    summed_demographic_parity_difference,
+    summed_equalized_odds_difference,
+    summed_kolmogorov_smirnov,
+    summed_wasserstein_distance,
+)
+from otfairboost.metrics.conditional import (
+    binned_equalized_odds_difference,
+    binned_equalized_odds_wasserstein,
+    conditional_demographic_parity_difference,
+    conditional_kolmogorov_smirnov,
+    conditional_wasserstein_distance,
+)
 from otfairboost.metrics.distributions import kolmogorov_smirnov, normalized_wasserstein, wasserstein_distance
 from otfairboost.metrics.intervals import Interval, bootstrap_interval
 from otfairboost.metrics.multiclass import (
@@ -47,6 +62,7 @@ from otfairboost.metrics.performance import (
     mean_squared_error,
     roc_auc,
 )
+from otfairboost.metrics.ranking import top_k_selection_rate_difference
 from otfairboost.metrics.rates import false_positive_rate, group_rates, selection_rate, true_positive_rate
 from otfairboost.metrics.registry import METRICS, Metric, get_metric
 from otfairboost.metrics.scorers import fairness_scorer
@@ -58,7 +74,12 @@ __all__ = [
     "Metric",
     "accuracy",
     "average_precision",
+    "binned_equalized_odds_difference",
+    "binned_equalized_odds_wasserstein",
     "bootstrap_interval",
+    "conditional_demographic_parity_difference",
+    "conditional_kolmogorov_smirnov",
+    "conditional_wasserstein_distance",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "equalized_odds_difference",
@@ -85,6 +106,12 @@ __all__ = [
     "one_vs_rest_demographic_parity",
     "roc_auc",
     "selection_rate",
+    "sum_over_attributes",
+    "summed_demographic_parity_difference",
+    "summed_equalized_odds_difference",
+    "summed_kolmogorov_smirnov",
+    "summed_wasserstein_distance",
+    "top_k_selection_rate_difference",
     "tradeoff_objective",
     "true_positive_rate",
     "true_positive_rate_difference",

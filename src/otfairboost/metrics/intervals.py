@@ -1,11 +1,15 @@
 """Sampling error: the bootstrap interval of any metric."""
 
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.groups import encode_groups
+from otfairboost.binning import learn_edges
+from otfairboost.columns import read_columns
+from otfairboost.groups import encode_columns, encode_groups, factorize, refuse_many
 from otfairboost.metrics.inputs import read_column, read_floats
 from otfairboost.metrics.registry import Metric, find_metric
 
@@ -39,6 +43,8 @@ def bootstrap_interval(
     confidence: float = 0.95,
     n_resamples: int = 500,
     random_state: int | None = 0,
+    control_features: Any = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Interval:
     r"""Return a metric of scores with one-sided bounds for its sampling error.
 
@@ -62,11 +68,15 @@ def bootstrap_interval(
     n_resamples : int
         How often rows are drawn.
     random_state : int or None
+    control_features : array-like of shape (n_rows,) or (n_rows, n_columns), optional
+        Of metrics that are conditional on them.
+    options : mapping, optional
+        Other arguments of the metric, such as ``target_bins``, ``top`` or ``attribute_weights``.
 
     Notes
     -----
-    Rows that a metric cannot tell apart (equal label, decision or score, group and weight) are drawn together, as one
-    multinomial count. Decisions of a few groups need no row-wise work at all.
+    Rows that a metric cannot tell apart (equal label, decision or score, group, control features and weight) are drawn
+    together, as one multinomial count. Decisions of a few groups need no row-wise work at all.
     """
     metric = find_metric("metric", metric, greater_is_better=False, needs_groups=True)
     if not 0.5 <= confidence < 1:
@@ -78,7 +88,8 @@ def bootstrap_interval(
     scores, y = read_floats("score", score), read_column("y_true", y_true)
     if len(y) != len(scores):
         raise ValueError(f"y_true has {len(y)} rows, but score has {len(scores)}; both need the same number")
-    groups = encode_groups(sensitive_features, n_rows=len(scores))
+    columns, codes = _encode_groups(sensitive_features, len(scores))
+    control = None if control_features is None else encode_columns(control_features, "control_features", len(scores))
     weight = np.ones(len(scores)) if sample_weight is None else read_floats("sample_weight", sample_weight)
     if len(weight) != len(scores):
         raise ValueError(
@@ -91,14 +102,24 @@ def bootstrap_interval(
             f"sample_weight lies between {weight.min():g} and {weight.max():g}; no weight may be negative and at "
             "least one must be positive"
         )
-    present = weight > 0  # the others are absent, and are not drawn
-    kinds = _merge(y[present], scores[present], groups.codes[present], weight[present])
-    missing = kinds.codes < 0
-    codes = np.where(missing, np.nan, kinds.codes) if missing.any() else kinds.codes
+    present = np.flatnonzero(weight > 0)  # the others are absent, and are not drawn
+    parts = [codes] if control is None else [codes, control]
+    kinds = _merge(present, y, scores, weight, parts)
+    options = dict(options or {})
+    if "target_bins" in signature(metric.function).parameters:  # of the rows as they are, not of each sample
+        options["target_bins"] = learn_edges(y.astype(np.float64), options.get("target_bins", 5), weight)
+    if control is not None:
+        options["control_features"] = _mark_missing(control[kinds.row])
+    features = _mark_missing(columns[kinds.row])
 
     def compute(times: NDArray[np.int64]) -> float:
         return metric.from_scores(
-            kinds.y, kinds.score, sensitive_features=codes, sample_weight=times * kinds.weight, threshold=threshold
+            y[kinds.row],
+            scores[kinds.row],
+            sensitive_features=features,
+            sample_weight=times * weight[kinds.row],
+            threshold=threshold,
+            options=options,
         )
 
     rng = np.random.default_rng(random_state)
@@ -128,25 +149,45 @@ def _read_classes(metric: Metric, probability: NDArray[np.float64]) -> tuple[Met
 
 
 class _Kinds(NamedTuple):
-    """Rows that a metric can tell apart, by ascending score, and how many there are of each."""
+    """Rows that a metric can tell apart, by ascending score: one row of each, its group, and how many there are."""
 
-    y: NDArray[Any]
-    score: NDArray[np.float64]
+    row: NDArray[np.intp]
     codes: NDArray[np.int32]
-    weight: NDArray[np.float64]
     counts: NDArray[np.int64]
 
 
+def _encode_groups(sensitive_features: Any, n_rows: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the codes of each column, and one code for all of them together."""
+    columns = read_columns(sensitive_features, "sensitive_features", n_rows=n_rows)
+    if len(columns) == 1:
+        codes = encode_groups(sensitive_features).codes
+        return codes, codes
+    parts = [factorize(column.values, column.missing, "sensitive_features") for column in columns]
+    for part in parts:
+        refuse_many(part, "sensitive_features")
+    stacked = np.column_stack([part.codes for part in parts])
+    return stacked, np.unique(stacked, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+def _mark_missing(codes: NDArray[np.int32]) -> NDArray[Any]:
+    return np.where(codes < 0, np.nan, codes) if (codes < 0).any() else codes
+
+
 def _merge(
-    y: NDArray[Any], score: NDArray[np.float64], codes: NDArray[np.int32], weight: NDArray[np.float64]
+    present: NDArray[np.intp],
+    y: NDArray[Any],
+    score: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    codes: list[NDArray[np.int32]],
 ) -> _Kinds:
-    label = np.unique(y, return_inverse=True)[1]
-    order = np.lexsort((weight, label, codes, score))
-    columns = [column[order] for column in (score, codes, label, weight)]
-    differs = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    label = np.unique(y[present], return_inverse=True)[1]
+    columns: list[NDArray[Any]] = [score[present], *(one[present] for one in codes), label, weight[present]]
+    order = np.lexsort(columns[::-1])
+    sorted_columns = [column[order] for column in columns]
+    differs = np.any([column[1:] != column[:-1] for column in sorted_columns], axis=0)
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
-    first = order[starts]
-    return _Kinds(y[first], score[first], codes[first], weight[first], np.diff(np.append(starts, len(order))))
+    row = present[order[starts]]
+    return _Kinds(row, codes[0][row], np.diff(np.append(starts, len(order))))
 
 
 class _GroupSampler:

@@ -3,8 +3,8 @@
 A new metric is one function with :func:`register` on top, in a module that the package imports.
 """
 
-from collections.abc import Callable
-from inspect import signature
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -41,6 +41,12 @@ class Metric(NamedTuple):
     needs_groups: bool = True
     classes: Literal["two", "many", "any"] = "two"
 
+    @property
+    def needs_control(self) -> bool:
+        """Return whether it compares groups among rows of equal control features."""
+        parameter = signature(self.function).parameters.get("control_features")
+        return parameter is not None and parameter.default is Parameter.empty
+
     def from_scores(
         self,
         y_true: Any,
@@ -49,21 +55,26 @@ class Metric(NamedTuple):
         sensitive_features: Any,
         sample_weight: Any = None,
         threshold: float | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> float:
         """Return the metric of scores.
 
         Label metrics see the decisions ``score >= threshold``; a metric that has a threshold of its own is told it.
         None leaves both as they are, for regression. Of scores of shape (n_rows, n_classes) the largest decides:
-        ``y_true`` are then the numbers of the classes.
+        ``y_true`` are then the numbers of the classes. Of ``options``, such as ``control_features``, ``target_bins``,
+        ``top`` or ``attribute_weights``, a metric is given those that it has.
         """
-        extra: dict[str, Any] = {}
+        parameters = signature(self.function).parameters
+        extra = {name: value for name, value in (options or {}).items() if name in parameters}
+        if self.needs_control and extra.get("control_features") is None:
+            raise ValueError(f"{self.name} needs control_features, which are missing")
         if np.ndim(score) == 2:
             score = np.argmax(score, axis=1).astype(np.float64) if self.kind == "label" else score
         elif threshold is not None and self.kind == "label":
             score = (np.asarray(score) >= threshold).astype(np.float64)
-        elif threshold is not None and "threshold" in signature(self.function).parameters:
+        elif threshold is not None and "threshold" in parameters:
             extra["threshold"] = threshold
-        if self.needs_groups or "sensitive_features" in signature(self.function).parameters:
+        if self.needs_groups or "sensitive_features" in parameters:
             extra["sensitive_features"] = sensitive_features
         if sample_weight is not None:
             extra["sample_weight"] = sample_weight

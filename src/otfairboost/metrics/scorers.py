@@ -12,7 +12,8 @@ def fairness_scorer(metric: str | Metric, *, sample_weight: bool = False, **argu
     """Return a scorer for ``GridSearchCV``, ``cross_validate`` and the like.
 
     Greater is better: gaps and losses are negated. ``sensitive_features``, given to the search's ``fit``, is routed to
-    the scorer, so metadata routing must be enabled (``sklearn.set_config(enable_metadata_routing=True)``).
+    the scorer, and so is ``control_features`` where the metric has it; metadata routing must be enabled
+    (``sklearn.set_config(enable_metadata_routing=True)``).
 
     Parameters
     ----------
@@ -36,4 +37,5 @@ def fairness_scorer(metric: str | Metric, *, sample_weight: bool = False, **argu
         greater_is_better=metric.greater_is_better,
         **arguments,
     )
-    return scorer.set_score_request(sensitive_features=True, sample_weight=sample_weight)
+    control = {"control_features": True} if metric.needs_control else {}
+    return scorer.set_score_request(sensitive_features=True, sample_weight=sample_weight, **control)

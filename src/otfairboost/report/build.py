@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.criteria import find_criterion
+from otfairboost.criteria import WITHOUT_CONTROL, find_criterion
 from otfairboost.groups import Groups, encode_groups, format_label
 from otfairboost.metrics.gaps import find_gap
 from otfairboost.metrics.inputs import Floats, read_floats, read_labels
@@ -78,7 +78,8 @@ def build_report(
     """
     if task not in ("classification", "regression"):
         raise ValueError(f"task={task!r} is unknown; allowed are 'classification', 'regression'")
-    find_criterion(fairness)
+    if isinstance(fairness, str):
+        find_criterion(fairness)
     gap, performance = _read_axes(fairness, performance, task, y_true is not None)
     given = _read_candidates(candidates)
     groups = encode_groups(sensitive_features, n_rows=len(given[0].scores))
@@ -166,6 +167,11 @@ def _read_threshold(threshold: float | None, scores: Floats, task: str) -> float
 def _read_axes(fairness: str, performance: str | None, task: str, has_target: bool) -> tuple[str, str]:
     """Return the measures of the trade-off."""
     classification = task == "classification"
+    if fairness not in WITHOUT_CONTROL:
+        raise ValueError(
+            f"fairness={fairness!r} has no page: it shows whole groups; allowed are "
+            f"{', '.join(sorted(map(repr, WITHOUT_CONTROL)))}"
+        )
     if fairness != "demographic_parity" and not (classification and has_target):
         raise ValueError(
             f"fairness={fairness!r} compares rows of the same label and needs labels in y_true; "

@@ -122,6 +122,8 @@ class FrontierChoices:
             sample_weight=rows.sample_weight,
             threshold=self._measures.threshold,
             confidence=confidence,
+            control_features=rows.control_features,
+            options=rows.options,
         )
 
     def _find_performance(self, name: str | None) -> Metric:

@@ -75,6 +75,8 @@ def run_fits(
 def prepare(estimator: Any, rows: RowInput, fit_arguments: dict[str, Any]) -> Callable[[float], Any]:
     """Return a function of the weight that returns the fitted estimator."""
     arguments = {**fit_arguments, "sensitive_features": rows.sensitive_features, "sample_weight": rows.sample_weight}
+    if rows.control_features is not None:
+        arguments["control_features"] = rows.control_features
     if hasattr(estimator, "prepare_fit"):
         return estimator.prepare_fit(rows.X, rows.y, **arguments).fit
     return lambda weight: clone(estimator).set_params(fairness_weight=weight).fit(rows.X, rows.y, **arguments)

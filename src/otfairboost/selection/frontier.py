@@ -112,14 +112,16 @@ class FairnessFrontier(FrontierChoices, BaseEstimator):
         eval_sample_weight: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
+        control_features: Any = None,
+        eval_control_features: Any = None,
     ) -> "FairnessFrontier":
         """Fit every weight on every fold and measure it on the rows held out.
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight, feature_name, categorical_feature
+        X, y, sensitive_features, sample_weight, feature_name, categorical_feature, control_features
             As in the estimator's ``fit``. Metrics are weighted as well.
-        eval_X, eval_y, eval_sensitive_features, eval_sample_weight
+        eval_X, eval_y, eval_sensitive_features, eval_sample_weight, eval_control_features
             A validation set: the models are then trained on all of X and measured on it, without folds.
         """
         check_estimator(self.estimator)
@@ -130,8 +132,8 @@ class FairnessFrontier(FrontierChoices, BaseEstimator):
             raise ValueError("eval_X, eval_y and eval_sensitive_features go together; one of them is missing")
         split = read_split(
             self.estimator,
-            RowInput(X, y, sensitive_features, sample_weight),
-            None if eval_X is None else RowInput(*given, eval_sample_weight),
+            RowInput(X, y, sensitive_features, sample_weight, control_features),
+            None if eval_X is None else RowInput(*given, eval_sample_weight, eval_control_features),
             self.cv,
         )
         fit_arguments = name_columns(feature_name, categorical_feature)

@@ -42,6 +42,7 @@ class Measures(NamedTuple):
             sensitive_features=rows.sensitive_features,
             sample_weight=rows.sample_weight,
             threshold=self.threshold,
+            options={**rows.options, "control_features": rows.control_features},
         )
 
     def compute_all(self, rows: HeldOutRows, scores: NDArray[np.float64]) -> list[float]:
@@ -56,9 +57,12 @@ class Measures(NamedTuple):
                     metric.from_scores(
                         rows.y,
                         rows.y.astype(np.float64),
-                        sensitive_features=rows.groups.decode(),  # labels, for messages
+                        sensitive_features=rows.groups.decode()  # labels, for messages
+                        if rows.attribute_codes is None
+                        else rows.attribute_codes,
                         sample_weight=rows.sample_weight,
                         threshold=self.threshold,
+                        options={**rows.options, "control_features": rows.control_features},
                     )
                 except ValueError as error:
                     raise ValueError(f"{metric.name} cannot be computed on fold {number}: {error}") from error
@@ -74,7 +78,11 @@ def find_measures(estimator: Any, metrics: Any, performance: Any, gap: Any) -> M
     performance = find_metric("performance", performance, greater_is_better=True, needs_groups=False)
     if not isinstance(gap, Metric):
         fairness = getattr(estimator, "fairness", "demographic_parity")
-        gap = find_gap("gap", gap, fairness=fairness, classification=classification)
+        gap = find_gap(
+            "gap", gap, fairness=fairness, classification=classification,
+            top=getattr(estimator, "focus_quantile", None) is not None,
+            summed=getattr(estimator, "multi_attribute", None) == "sum",
+        )  # fmt: skip
     others = [
         find_metric("metrics", name, greater_is_better=False, needs_groups=True)
         for name in (defaults if metrics is None else metrics)

@@ -144,6 +144,7 @@ class FairnessSearch(BaseEstimator):
         sample_weight: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
+        control_features: Any = None,
     ) -> "FairnessSearch":
         """Search. Arguments are those of the estimator's ``fit``."""
         optuna = require("optuna", "tune")
@@ -151,7 +152,7 @@ class FairnessSearch(BaseEstimator):
         known = self.estimator.get_params(deep=False)
         space = read_space(self.space, known, classification=is_classifier(self.estimator))
         measures = find_measures(self.estimator, [], self.performance, self.gap)
-        rows = RowInput(X, y, sensitive_features, sample_weight)
+        rows = RowInput(X, y, sensitive_features, sample_weight, control_features)
         split = read_split(self.estimator, rows, None, self.cv)
         fit_arguments = name_columns(feature_name, categorical_feature)
         measure = _CrossValidation(self.estimator, split, measures, fit_arguments)
@@ -175,8 +176,9 @@ class FairnessSearch(BaseEstimator):
         self.__dict__.pop("best_estimator_", None)
         if self.refit:
             model = clone(self.estimator).set_params(**self.best_params_)
+            control = {} if control_features is None else {"control_features": control_features}
             self.best_estimator_ = model.fit(
-                X, y, sensitive_features=sensitive_features, sample_weight=sample_weight, **fit_arguments
+                X, y, sensitive_features=sensitive_features, sample_weight=sample_weight, **control, **fit_arguments
             )
         return self
 

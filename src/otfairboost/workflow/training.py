@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from otfairboost.boosters.lightgbm_parameters import is_parameter, parameter_names
+from otfairboost.criteria import CRITERIA, WITHOUT_CONTROL
 from otfairboost.estimators import FairLGBMClassifier, FairLGBMRegressor
 from otfairboost.estimators.held_out import split_rows
 from otfairboost.extras import require
@@ -133,7 +134,14 @@ def read_groups(table: Table, sensitive: Sequence[str]) -> Groups:
 
 
 def make_estimator(task: str, parameters: Mapping[str, Any]) -> Any:
-    """Return the estimator of a task."""
+    """Return the estimator of a task; raise for criteria that card and page have no measure of."""
+    fairness = parameters.get("fairness", "demographic_parity")
+    shown = sorted(WITHOUT_CONTROL) if task == "classification" else ["demographic_parity"]
+    if fairness in CRITERIA and fairness not in shown:
+        raise ValueError(
+            f"fairness={fairness!r} has no place in cards and pages of {task}; allowed are "
+            f"{', '.join(map(repr, shown))}, the others in Python"
+        )
     kind = FairLGBMClassifier if task == "classification" else FairLGBMRegressor
     known = kind().get_params()
     for name in parameters:
