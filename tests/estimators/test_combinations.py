@@ -73,6 +73,10 @@ def label(rows):
     return (2.0 * rows.mean - 1.0 + rows.noise.logistic(size=len(rows.mean)) > 0).astype(int)
 
 
+def grade(rows):
+    return np.digitize(rows.mean + 0.4 * rows.noise.logistic(size=len(rows.mean)), [0.4, 1.4])
+
+
 def share(rows):
     return np.round(1.0 / (1.0 + np.exp(1.0 - 2.0 * rows.mean)), 2)
 
@@ -89,6 +93,8 @@ LOSSES = {
     },
     "shares": LossCase(FairLGBMRegressor, share, {**LIGHTGBM, "objective": "cross_entropy"}),
     "xgboost binary": LossCase(FairXGBClassifier, label, XGBOOST),
+    "multiclass": LossCase(FairLGBMClassifier, grade, LIGHTGBM),
+    "xgboost multiclass": LossCase(FairXGBClassifier, grade, XGBOOST),
     "xgboost squared": LossCase(FairXGBRegressor, real, XGBOOST),
     "xgboost absolute": LossCase(FairXGBRegressor, real, {**XGBOOST, "objective": "reg:absoluteerror"}),
 }  # fmt: skip
@@ -101,6 +107,7 @@ class CriterionCase(NamedTuple):
     params: dict[str, Any]
     fit: Callable[[Rows], dict[str, Any]] = lambda rows: {}
     classifier: bool = True
+    classes: bool = True
     regressor: bool = True
     n_estimators: int = 15
     weights: tuple[float, ...] = (4.0, 40.0)
@@ -117,8 +124,8 @@ def among(keep):
 
 
 def given_label_or_interval(y, score, groups, rows):
-    if set(np.unique(y)) == {0, 1} and y.dtype.kind == "i":
-        return max(among(lambda y, k=k: y == k)(y, score, groups, rows) for k in (0, 1))
+    if y.dtype.kind == "i":
+        return max(among(lambda y, k=k: y == k)(y, score, groups, rows) for k in np.unique(y))
     return binned_equalized_odds_wasserstein(y, score, sensitive_features=groups, target_bins=3, agg="mean")
 
 
@@ -139,10 +146,10 @@ CRITERIA = {
     ),
     "equalized_odds": CriterionCase(given_label_or_interval, {"fairness": "equalized_odds", "target_bins": 3}),
     "true_positive_rate_parity": CriterionCase(
-        among(lambda y: y == 1), {"fairness": "true_positive_rate_parity"}, regressor=False
+        among(lambda y: y == 1), {"fairness": "true_positive_rate_parity"}, classes=False, regressor=False
     ),
     "false_positive_rate_parity": CriterionCase(
-        among(lambda y: y == 0), {"fairness": "false_positive_rate_parity"}, regressor=False
+        among(lambda y: y == 0), {"fairness": "false_positive_rate_parity"}, classes=False, regressor=False
     ),
     "own strata": CriterionCase(
         among(lambda y: y > y.mean()),
@@ -151,6 +158,7 @@ CRITERIA = {
     "top": CriterionCase(
         lambda y, score, groups, rows: top_k_selection_rate_difference(y, score, sensitive_features=groups, top=0.3),
         {"focus_quantile": 0.7, "focus": 4.0},
+        classes=False,
         n_estimators=60,  # ranks change late, and small weights leave scores their spread
         weights=(0.3, 2.0),
     ),
@@ -199,7 +207,11 @@ def targets():
 
 
 def score_of(model):
-    return model.predict_proba(FRESH.X)[:, 1] if hasattr(model, "classes_") else model.predict(FRESH.X)
+    """Return one score for each row, or, with several classes, one for each of them."""
+    if not hasattr(model, "classes_"):
+        return model.predict(FRESH.X)
+    probability = model.predict_proba(FRESH.X)
+    return probability if len(model.classes_) > 2 else probability[:, 1]
 
 
 @pytest.fixture(scope="module")
@@ -222,8 +234,19 @@ COMBINATIONS = list(product(LOSSES, CRITERIA, ATTRIBUTES))
 
 def accepts(loss, criterion):
     """Return whether the library accepts a criterion with a loss."""
+    if LOSSES[loss].target is grade:
+        return CRITERIA[criterion].classes
     is_classifier = LOSSES[loss].make in (FairLGBMClassifier, FairXGBClassifier)
     return CRITERIA[criterion].classifier if is_classifier else CRITERIA[criterion].regressor
+
+
+def refusal(loss, criterion):
+    """Return what the library says."""
+    if criterion == "top":
+        return "focus_quantile=0.7 is not available with more than two classes"
+    if LOSSES[loss].target is grade:
+        return f"fairness={criterion!r} "
+    return f"fairness={criterion!r} compares groups among rows of the same label and needs a discrete target; a regr"
 
 
 @pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
@@ -233,7 +256,8 @@ def test_the_gap_is_halved_on_fresh_rows(loss, criterion, attribute, targets, pl
     y, fresh_y = targets[case.target]
 
     def gap(score):
-        return sum(rule.gap(fresh_y, score, groups, FRESH) for groups in kind.groups(FRESH))
+        columns = score.T if score.ndim == 2 else [score]
+        return sum(rule.gap(fresh_y, one, groups, FRESH) for groups in kind.groups(FRESH) for one in columns)
 
     before = gap(plain(loss, rule.n_estimators))
     params = {**case.params, **rule.params, **kind.params, "n_estimators": rule.n_estimators}
@@ -251,8 +275,7 @@ def test_the_gap_is_halved_on_fresh_rows(loss, criterion, attribute, targets, pl
 def test_what_is_not_accepted_is_refused_by_name(loss, criterion, attribute, targets):
     case, rule, kind = LOSSES[loss], CRITERIA[criterion], ATTRIBUTES[attribute]
     model = case.make(**{**case.params, **rule.params, **kind.params})
-    message = f"fairness={criterion!r} compares groups among rows of the same label and needs a discrete target; a regr"
-    with pytest.raises(ValueError, match="^" + re.escape(message)):
+    with pytest.raises(ValueError, match="^" + re.escape(refusal(loss, criterion))):
         model.fit(ROWS.X, targets[case.target][0], sensitive_features=kind.features(ROWS), **rule.fit(ROWS))
 
 
