@@ -139,3 +139,8 @@ def test_control_features_are_binned_by_the_training_rows():
 def test_control_features_that_compare_nothing_are_refused(features, bins, message):
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         read_control(features, bins, n_rows=len(features))
+
+
+def test_a_criterion_by_another_name_is_pointed_to():
+    with pytest.raises(ValueError, match=r"fairness='equal_opportunity' is unknown \('true_positive_rate_parity' is"):
+        find_criterion("equal_opportunity")

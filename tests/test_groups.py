@@ -208,6 +208,7 @@ def test_unknown_groups():
     ("features", "kind", "message"),
     [
         (None, ValueError, "S is None; it needs one value per row"),
+        ("sex", TypeError, "S='sex' is a text; pass the column itself, one value per row"),
         ({"sex": [1, 2]}, TypeError, "S is a dict; pass a data frame or an array of shape (n_rows, n_columns) instead"),
         (7, TypeError, "S of type int cannot be read as an array: 'int' object is not iterable"),
         ([[1, 2], [3]], TypeError, "S of type list cannot be read as an array: rows of different lengths"),

@@ -50,6 +50,8 @@ def _split_columns(features: Any, name: str) -> list[Column]:
         return [_read_series(native[column], column) for column in native.columns]
     if isinstance(native, nw.Series):
         return [_read_series(native, 0 if native.name is None or native.name == "" else native.name)]
+    if isinstance(features, str | bytes):
+        raise TypeError(f"{name}={features!r} is a text; pass the column itself, one value per row")
     if isinstance(features, dict):
         raise TypeError(f"{name} is a dict; pass a data frame or an array of shape (n_rows, n_columns) instead")
     try:

@@ -114,11 +114,22 @@ def stratify(fairness: str | Callable[[Target], Any], target: Target) -> Strata:
     return find_criterion(fairness)(target)
 
 
+ALL_ROWS = "all rows"
+_OTHER_NAMES = {
+    "equal_opportunity": "true_positive_rate_parity",
+    "predictive_equality": "false_positive_rate_parity",
+    "statistical_parity": "demographic_parity",
+    "disparate_impact": "demographic_parity",
+}
+
+
 def find_criterion(name: Any) -> Criterion:
     """Return the criterion called ``name``, or raise with the names there are."""
     if not isinstance(name, str) or name not in CRITERIA:
+        meant = _OTHER_NAMES.get(name.lower().replace(" ", "_")) if isinstance(name, str) else None
+        hint = f" ({meant!r} is what is meant by it here)" if meant else ""
         raise ValueError(
-            f"fairness={name!r} is unknown; allowed are {', '.join(sorted(map(repr, CRITERIA)))} and a function"
+            f"fairness={name!r} is unknown{hint}; allowed are {', '.join(sorted(map(repr, CRITERIA)))} and a function"
         )
     return CRITERIA[name]
 
@@ -126,7 +137,7 @@ def find_criterion(name: Any) -> Criterion:
 @criterion
 def demographic_parity(target: Target) -> Strata:
     """Scores independent of the group: all rows in one stratum (paper, Definitions 1 and 3)."""
-    return Strata(np.zeros(len(target.values), np.int32), ("all rows",))
+    return Strata(np.zeros(len(target.values), np.int32), (ALL_ROWS,))
 
 
 @criterion

@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from otfairboost.comparison import GroupMeasures, MultiGroup, Pull, Transport, distance, needs_rests, pulls
-from otfairboost.criteria import Strata
+from otfairboost.criteria import ALL_ROWS, Strata
 from otfairboost.groups import Groups, format_label
 from otfairboost.scores import ScoreMap, slope_at
 from otfairboost.threads import RowChunks
@@ -154,9 +154,13 @@ def plan_comparisons(
     return Plan(cell, weight, tuple(comparisons), n_cells)
 
 
+def _where(stratum: str) -> str:
+    return "" if stratum == ALL_ROWS else f" where {stratum}"
+
+
 def _warn_tiny_groups(groups: Groups, rows: Float, strata: Strata, name: str) -> None:
     tiny = [
-        f"{format_label(groups.labels[g])} ({int(rows[k, g])} rows where {strata.names[k]})"
+        f"{format_label(groups.labels[g])} ({int(rows[k, g])} rows{_where(strata.names[k])})"
         for k, g in zip(*np.nonzero((rows > 0) & (rows < TINY_GROUP)), strict=True)
     ]
     if tiny:

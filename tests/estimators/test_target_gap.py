@@ -264,3 +264,22 @@ NUMBERS = "None or a finite number > 0"
 )  # fmt: skip
 def test_bad_input_is_refused(params, fit, error, message, regressor):
     assert_refused(params, fit, error, message, regressor)
+
+
+def test_a_model_that_decides_the_same_for_all_is_told():
+    """No row scores above the threshold: there is no gap, and nothing to be glad about."""
+    model = FairLGBMClassifier(**FAST, max_gap=0.12, gap_cv=FOLDS, decision_threshold=0.999)
+    with pytest.warns(UserWarning, match=r"max_gap=0\.12 is kept .* decides the same for all held-out rows"):
+        fit(model)
+    assert not (model.predict_proba(LOANS.X)[:, 1] >= 0.999).any()
+
+
+@pytest.mark.parametrize(("make", "sample"), [(FairLGBMClassifier, LOANS), (FairLGBMRegressor, WAGES)])
+def test_a_gap_in_points_is_refused(make, sample):
+    with pytest.raises(ValueError, match=r"max_gap=5 must be below 1: \w+ is a difference of shares, five points are"):
+        fit(make(**FAST, max_gap=5), sample)
+
+
+def test_a_distance_has_the_units_of_the_target():
+    model = fit(FairLGBMRegressor(**FAST, max_gap=5.0, gap_metric="wasserstein_distance", gap_cv=FOLDS), WAGES)
+    assert model.gap_ <= 5.0

@@ -101,6 +101,7 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
         top=settings.focus_quantile is not None, summed=len(prepared.train_rows.groups.parts) > 1,
         several_classes=prepared.train_rows.target.n_outputs > 1,
     )  # fmt: skip
+    _refuse_points(target, metric)
     if isinstance(target.gap_cv, str):
         held_out = _use_evaluation_set(target.gap_cv, prepared, estimator._argument_names)
     else:
@@ -110,11 +111,15 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
     threshold = settings.decision_threshold if classification else None
     options = metric_options(prepared.train_rows._replace(control=None), settings)
 
+    one_decision: dict[float, bool] = {}
+
     def measure(weight: float) -> SearchStep:
+        score = held_out.score(weight)
+        one_decision[weight] = classification and _decides_alike(score, threshold)
         interval = bootstrap_interval(
             metric,
             held_out.rows.y,
-            held_out.score(weight),
+            score,
             sensitive_features=held_out.rows.sensitive_features,
             sample_weight=held_out.rows.sample_weight,
             threshold=threshold,
@@ -129,7 +134,29 @@ def find_weight(estimator: Any, target: GapTarget, given: FitArguments, prepared
     found = search_weight(measure, target.max_gap, start=settings.fairness_weight, bounded=bounded)
     if not found.reached:
         _tell_unreachable(target, metric, found)
+    if one_decision[found.chosen.fairness_weight]:
+        warnings.warn(
+            f"max_gap={target.max_gap:g} is kept at fairness_weight={found.chosen.fairness_weight:.4g} by a model that "
+            "decides the same for all held-out rows; allow a larger gap, move decision_threshold, or lower focus",
+            UserWarning,
+            stacklevel=2,
+        )
     return found
+
+
+def _refuse_points(target: GapTarget, metric: Metric) -> None:
+    """Raise for a gap of shares that is meant in points: every model would keep it."""
+    of_shares = (metric.kind == "label" or "kolmogorov_smirnov" in metric.name) and not metric.name.startswith("summed")
+    if of_shares and target.max_gap is not None and target.max_gap >= 1 and not metric.greater_is_better:
+        raise ValueError(
+            f"max_gap={target.max_gap!r} must be below 1: {metric.name} is a difference of shares, five points are 0.05"
+        )
+
+
+def _decides_alike(score: NDArray[np.float64], threshold: float | None) -> bool:
+    """Return whether all rows get the same decision."""
+    decision = score.argmax(axis=1) if score.ndim == 2 else score >= (0.5 if threshold is None else threshold)
+    return bool((decision == decision[0]).all())
 
 
 def _cross_validate(estimator: Any, cv: Any, given: FitArguments, prepared: PreparedFit) -> HeldOut:
@@ -215,7 +242,7 @@ def _tell_unreachable(target: GapTarget, metric: Metric, found: WeightSearch) ->
     message = (
         f"max_gap={target.max_gap:g} is not reached with weights up to {tried:g}: the smallest {metric.name} is "
         f"{step.gap:.4g}{bound}, at fairness_weight={step.fairness_weight:.4g}; allow a larger gap, give more rows, "
-        "or raise fairness_weight, 20 times which is the largest weight tried"
+        "raise fairness_weight, 20 times which is the largest weight tried, or, with decisions, try focus=4"
     )
     if target.on_unreachable == "raise":
         raise ValueError(message)
