@@ -155,6 +155,7 @@ class FairnessSettings:
         """
         if plan is None:
             plan = self.plan(target, groups, distribution_weight, name=name, reduce=reduce)
+        n_rows = int(reduce(np.array([float(len(groups.codes))]))[0])
         penalty = Penalty(
             plan,
             self.score_map(loss.link),
@@ -162,13 +163,13 @@ class FairnessSettings:
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=default_bins(len(groups.codes), plan.n_cells) if self.n_bins is None else int(self.n_bins),
+            n_bins=default_bins(n_rows, plan.n_cells) if self.n_bins is None else int(self.n_bins),
             reduce=reduce,
         )
         y = np.ascontiguousarray(target.values, dtype=np.float32)
         form = self.hessian_form(learning_rate)
         scale = loss.penalty_scale(self.score_space)
-        return FairObjective(loss, y, weight, penalty, float(self.fairness_weight), form, n_jobs, offset, scale)
+        return FairObjective(loss, y, weight, penalty, float(self.fairness_weight), form, n_jobs, offset, scale, reduce)
 
 
 def check_number(name: str, value: Any, allowed: str, accepts: Callable[[float], bool]) -> None:
