@@ -175,7 +175,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
                 f"early_stopping_rounds={self.early_stopping_rounds} needs rows to stop on, but eval_set is missing"
             )
         verbose = False if given.verbose is None else given.verbose
-        return XGBoostTrainer(self, train, verbose=verbose, init_model=_read_model(given.init_model))
+        return XGBoostTrainer(self, train, verbose=verbose, init_model=read_model(given.init_model))
 
     def _pose_task(self, settings: FairnessSettings, *, params: dict[str, Any], train: Rows, continued: bool) -> Task:
         y, label_weights = train.target.values, self._label_weights(train.target, params)
@@ -193,7 +193,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
             self.evals_result_ = trained.history
 
 
-def _read_model(model: Any) -> xgb.Booster | None:
+def read_model(model: Any) -> xgb.Booster | None:
     """Return the booster to continue from."""
     if isinstance(model, xgb.XGBModel):
         model = model.get_booster()
