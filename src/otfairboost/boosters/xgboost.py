@@ -173,6 +173,7 @@ class FollowLearningRate(TrainingCallback):
         self._settings = settings
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Read the learning rate."""
         config = json.loads(model.save_config())["learner"]["gradient_booster"]
         config = config.get("gbtree", config)  # where DART keeps its trees
         self._objective.hessian = self._settings.hessian_form(float(config["tree_train_param"]["learning_rate"]))

@@ -5,9 +5,9 @@ from typing import Any
 
 from otfairboost.extras import require
 
+ESTIMATORS = ("DaskFairXGBClassifier", "DaskFairXGBRegressor")
 LAZY = {
-    "DaskFairXGBClassifier": "dask_estimators",
-    "DaskFairXGBRegressor": "dask_estimators",
+    **dict.fromkeys(ESTIMATORS, "dask_estimators"),
     "WorkerLostError": "failures",
     "fit_shard": "shards",
 }
@@ -24,8 +24,6 @@ REFUSED = {
 }
 """Names one may look for, and why they are not there."""
 
-__all__ = list(LAZY)  # noqa: PLE0604
-
 
 def __getattr__(name: str) -> Any:
     if name in REFUSED:
@@ -33,8 +31,8 @@ def __getattr__(name: str) -> Any:
         raise ImportError(f"{name} does not exist: {REFUSED[name]}. Use otfairboost.distributed.DaskFairXGB{kind}")
     if name not in LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require("xgboost", "dask")
-    if name.startswith("Dask"):
+    require("xgboost", "xgboost")
+    if name != "fit_shard":
         require("distributed", "dask")
         require("dask.dataframe", "dask")
     return getattr(import_module(f"otfairboost.distributed.{LAZY[name]}"), name)

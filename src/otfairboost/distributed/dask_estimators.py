@@ -27,7 +27,7 @@ class DaskFairXGBClassifier(DaskFairXGBModel, xgb_dask.DaskXGBClassifier):
             return predicted
         classes = self.classes_
         if isinstance(predicted, da.Array):
-            return predicted.map_blocks(_decode, classes, dtype=classes.dtype)
+            return da.map_blocks(_decode, predicted, classes, dtype=classes.dtype)
         return predicted.map_partitions(_decode_series, classes, meta=(None, classes.dtype))
 
     def _keep_labels(self, encoder: Any) -> None:

@@ -39,7 +39,7 @@ class DaskFairXGBModel(FairXGBModel):
         """Return all parameters, that of the collective included."""
         return {**super().get_params(deep), "coll_cfg": self.coll_cfg}
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any,
@@ -88,8 +88,8 @@ class DaskFairXGBModel(FairXGBModel):
     def _wrapper_params(self) -> set[str]:
         return {*super()._wrapper_params(), "coll_cfg"}
 
-    def _check_columns(self, X: Any, name: str) -> None:
-        """Leave collections to the checks of Dask."""
+    def _refuse_collections(self, X: Any) -> None:
+        """Refuse none: they are read partition by partition."""
 
     def _fit(self, given: FitArguments) -> None:
         settings = self._settings()

@@ -1,7 +1,7 @@
 """Dask collections, read and checked partition by partition before anything is trained.
 
-A column's partition lies where Dask put it, and stays there: only what it holds (its length, its labels, its sums) comes
-to the client.
+A column's partition lies where Dask put it, and stays there: only what it holds (length, labels, range) comes to the
+client.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ class Part(NamedTuple):
     Attributes
     ----------
     rows : int
-    index : str or None
-        A digest of the partition's index; None for arrays, which have none.
+    digest : str or None
+        Of the partition's index; None for arrays, which have none.
     labels : tuple
         Distinct values, of a column of labels or groups.
     kind : str
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     """
 
     rows: int
-    index: str | None = None
+    digest: str | None = None
     labels: tuple[Any, ...] = ()
     kind: str = ""
     missing: int = 0
@@ -76,9 +76,7 @@ def read_groups(part: Any, name: str) -> Part:
     if len(part) == 0:
         return Part(0, _digest(part))
     groups = encode_groups(part, name=name)
-    return Part(
-        len(groups.codes), _digest(part), groups.labels, _kind_of(groups.labels), int((groups.codes < 0).sum())
-    )
+    return Part(len(groups.codes), _digest(part), groups.labels, _kind_of(groups.labels), int((groups.codes < 0).sum()))
 
 
 def check_collection(values: Any, name: str, *, frame: bool = False) -> None:
@@ -114,8 +112,8 @@ def read_parts(client: Client, columns: Sequence[tuple[Any, str, Read]]) -> list
     for values, name, _ in others:
         if count_partitions(values) != expected:
             raise ValueError(
-                f"{name} has {count_partitions(values)} partitions, but {first_name} has {expected}; both need the same "
-                f"rows in the same partitions: repartition or rechunk {name} like {first_name}"
+                f"{name} has {count_partitions(values)} partitions, but {first_name} has {expected}; both need "
+                f"the same rows in the same partitions: repartition or rechunk {name} like {first_name}"
             )
         _check_divisions(values, name, first, first_name)
     tasks = [
@@ -167,8 +165,8 @@ def map_column(values: Any, function: Callable[..., Any], *arguments: Any) -> An
     """Return a column of float32, ``function(partition, *arguments)``, in the same partitions."""
     if isinstance(values, da.Array):
         axis = [1] if values.ndim == 2 else []
-        return values.map_blocks(
-            _map_array, function, arguments, dtype=np.float32, drop_axis=axis, meta=np.empty(0, np.float32)
+        return da.map_blocks(
+            _map_array, values, function, arguments, dtype=np.float32, drop_axis=axis, meta=np.empty(0, np.float32)
         )
     return values.map_partitions(_map_series, function, arguments, meta=pd.Series([], dtype=np.float32))
 
@@ -207,7 +205,7 @@ def _check_alignment(parts: Sequence[Part], name: str, first: Sequence[Part], fi
                 f"{name} has {part.rows} rows in partition {i}, but {first_name} has {expected.rows}; both need the "
                 f"same rows in the same partitions: repartition or rechunk {name} like {first_name}"
             )
-        if part.index is not None and expected.index is not None and part.index != expected.index:
+        if part.digest is not None and expected.digest is not None and part.digest != expected.digest:
             raise ValueError(
                 f"{name} has another index than {first_name} in partition {i}, so their rows may not belong together; "
                 "join them into one data frame, or, if they do belong together, pass arrays: "

@@ -80,7 +80,7 @@ class WorkerObjective:
         return {"problem": self.problem, "_reduce": self._reduce}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["problem"], state["_reduce"])  # type: ignore[misc]
+        self.__init__(state["problem"], state["_reduce"])
 
     def __call__(self, predicted: NDArray[np.float32], matrix: xgb.DMatrix) -> tuple[Any, Any]:
         """Return gradient and hessian of the worker's rows."""
@@ -114,8 +114,10 @@ class WorkerObjective:
 
     def close(self) -> None:
         """Let threads and rows go."""
-        for one in (*self._objectives.values(), *self._evaluators.values()):
-            one.close()
+        for objective in self._objectives.values():
+            objective.close()
+        for evaluator in self._evaluators.values():
+            evaluator.close()
         for held in (self._objectives, self._evaluators, self._rows):
             held.clear()
 

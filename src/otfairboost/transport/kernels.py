@@ -19,7 +19,7 @@ N_OCTAVES = 32  # how far a logarithmic grid reaches to either side, in powers o
 _ONE_BITS = 4607182418800017408  # the bits of 1.0 read as an integer
 _OCTAVE = 2.0**-52  # one power of two is 2^52 steps of that integer
 
-# A grid of all floats up to 2^128, the largest of single precision: per sign 32 cells in each power of two from 2^-64 on.
+# A grid of all floats up to 2^128, where single precision ends: 32 cells a sign in each power of two from 2^-64 on.
 _CELL_BITS = 47  # of a float's 64, the lowest that do not tell its cell
 _FIRST_CELL = (1023 - 64) << 5
 N_FLOAT_CELLS = 192 << 5
@@ -125,8 +125,8 @@ def count_floats(score: Array, counts: Array) -> None:
     """Count the scores in each cell of the grid of all floats: negative ones downwards, then positive ones upwards."""
     counts[:] = 0
     for i in range(len(score)):
-        c = (np.float64(abs(score[i])).view(np.int64) >> _CELL_BITS) - _FIRST_CELL
-        c = min(max(c, 0), N_FLOAT_CELLS - 1)
+        bits: Any = np.float64(abs(score[i])).view(np.int64)
+        c = min(max((bits >> _CELL_BITS) - _FIRST_CELL, 0), N_FLOAT_CELLS - 1)
         counts[N_FLOAT_CELLS + c if score[i] >= 0.0 else N_FLOAT_CELLS - 1 - c] += 1
 
 
