@@ -22,7 +22,7 @@ from otfairboost.losses import LogLoss, Loss, SquaredError
 
 @dataclass
 class _Shard:
-    """This worker's rows, encoded as all workers do."""
+    """The rows of one worker, encoded as all workers do."""
 
     y: Any
     weight: Any
@@ -101,7 +101,7 @@ def fit_shard(
 
 
 def _read_loss(estimator: Any) -> Loss:
-    known: dict[type, tuple[str, type[Loss]]] = {
+    known: dict[type[Any], tuple[str, type[Loss]]] = {
         FairXGBClassifier: ("binary:logistic", LogLoss),
         FairXGBRegressor: ("reg:squarederror", SquaredError),
     }
