@@ -69,4 +69,4 @@ def lay_frames(client, parts, workers, *, start=0):
             frames.append(pd.DataFrame(part, index, columns=[f"f{j}" for j in range(part.shape[1])]))
         else:
             frames.append(pd.Series(part, index, name="column"))
-    return dd.from_delayed(lay_out(client, frames, workers), meta=frames[0].iloc[:0], verify_meta=False)
+    return dd.from_delayed(lay_out(client, frames, workers), meta=frames[0].iloc[:0])

@@ -8,6 +8,8 @@ dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 from distributed import Client, LocalCluster
 
+from otfairboost.distributed.failures import list_workers
+
 
 @pytest.fixture(scope="package")
 def client():
@@ -26,4 +28,4 @@ def client():
 def workers(client):
     """Addresses of all four workers, which a test before may have lost."""
     client.wait_for_workers(4, timeout=30)
-    return sorted(client.scheduler_info(n_workers=-1)["workers"])
+    return sorted(list_workers(client))

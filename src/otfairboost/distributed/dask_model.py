@@ -15,7 +15,7 @@ from xgboost.collective import Config
 
 from otfairboost.boosters.xgboost import FollowLearningRate, estimate_base_score, same_link
 from otfairboost.boosters.xgboost_parameters import read_number, refuse_parameters
-from otfairboost.distributed.failures import explain
+from otfairboost.distributed.failures import explain, list_workers
 from otfairboost.distributed.metrics import refuse_metrics
 from otfairboost.distributed.rows import DaskRows, Given, Names, read_dask_rows, sum_target
 from otfairboost.distributed.worker import Problem, WorkerObjective, WorkerReport, take_report
@@ -161,7 +161,7 @@ class DaskFairXGBModel(FairXGBModel):
             raise ValueError(f"client is {client.status}; fit needs one that is connected to a cluster")
         if client.asynchronous:
             raise ValueError("client is asynchronous; fit needs one that is not: distributed.Client(...)")
-        if not client.scheduler_info(n_workers=-1)["workers"]:
+        if not list_workers(client):
             raise ValueError("client is connected to a cluster without workers; add one, or wait for one to start")
         return client
 

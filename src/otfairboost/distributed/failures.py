@@ -15,6 +15,15 @@ class WorkerLostError(RuntimeError):
     """A worker was lost, or did not answer, while a model was trained. Nothing was changed; ``fit`` can be repeated."""
 
 
+def list_workers(client: Client) -> dict[str, Any]:
+    """Return what the scheduler knows of each worker, by address.
+
+    ``client.scheduler_info`` at times returns none: the client's heartbeat writes where it reads from.
+    """
+    workers: dict[str, Any] = client.sync(client.scheduler.identity)["workers"]
+    return workers
+
+
 def explain(error: Exception, client: Client, workers: Iterable[str], timeout: float) -> Exception:
     """Return the error that says what happened: one of lost workers, or the error itself if none was.
 
@@ -32,7 +41,7 @@ def explain(error: Exception, client: Client, workers: Iterable[str], timeout: f
         return error
     started = time.monotonic()
     while True:  # a dead worker's connection may be noticed by its peers first
-        infos = client.scheduler_info(n_workers=-1)["workers"]
+        infos = list_workers(client)
         lost = sorted(set(workers) - set(infos))
         if lost or _is_timeout(error) or time.monotonic() - started > _PATIENCE:
             break

@@ -1,8 +1,8 @@
 """Metrics of all workers' rows, from sums that do not grow with their number.
 
 A metric of this package takes rows. Here it gets a few thousand in place of all: the scores' histogram within each
-group, label and decision, each bin as one row that weighs what its rows weigh and has their mean score. Rates are then
-exact, and distances between score distributions nearly.
+group, label and decision, each bin as one row that weighs what its rows weigh and has the mean score of all. Rates
+are then exact, and distances between score distributions nearly.
 """
 
 from collections.abc import Callable, Sequence
@@ -113,8 +113,9 @@ class GlobalEvaluator:
         )
         sums = binner.bin(score, self._chunks).sums
         cell, bins = np.nonzero(sums[:, :, 0] > 0)
-        weight, moment, _ = sums[cell, bins].T
-        mean = moment / weight
+        # The mean of all cells: equal scores stay equal, which ranks depend on.
+        mass, moment, _ = sums.sum(axis=0).T
+        weight, mean = sums[cell, bins, 0], (moment / np.maximum(mass, np.finfo(np.float64).tiny))[bins]
         if self._threshold is None:
             return FewRows(mean, mean, cell.astype(np.float64), weight)
         below = np.nextafter(self._threshold, 0.0)  # no rounding may change a decision

@@ -88,7 +88,7 @@ def read_dask_rows(
             check_collection(values, name, frame=name == names.X)
     readers = (read_length, read_labels if is_classifier else read_values, read_groups, read_values, read_values)
     kept = [i for i, values in enumerate(given) if values is not None]
-    persisted = dict(zip(kept, client.persist([given[i] for i in kept]), strict=True))
+    persisted = {i: client.persist(given[i]) for i in kept}
     parts = dict(
         zip(kept, read_parts(client, [(persisted[i], names[i], readers[i]) for i in kept]), strict=True)
     )  # fmt: skip
@@ -101,9 +101,8 @@ def read_dask_rows(
         _check_weight(parts[3], names.sample_weight)
     y = map_column(persisted[1], *((_encode_labels, encoder, names.y) if is_classifier else (_keep,)))
     groups = map_column(persisted[2], _encode_groups, labels, names.sensitive_features) if 2 in parts else None
-    encoded = client.persist([one for one in (y, groups) if one is not None])
     return DaskRows(
-        persisted[0], encoded[0], encoded[1] if groups is not None else None,
+        persisted[0], client.persist(y), None if groups is None else client.persist(groups),
         None if 3 not in parts else map_column(persisted[3], _keep),
         None if 4 not in parts else map_column(persisted[4], _keep),
         encoder, labels, n_rows,
