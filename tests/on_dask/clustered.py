@@ -1,12 +1,11 @@
 """Rows of few distinct values, and how they are laid out on the workers of a cluster."""
 
-import copy
 from typing import NamedTuple
 
-import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from benchmarks.layout import lay_arrays, lay_out
 
 
 class Table(NamedTuple):
@@ -42,22 +41,6 @@ def spread(client, table, lengths, workers, *, frames=False):
         parts = np.split(values, ends)
         columns.append(lay_frames(client, parts, workers) if frames else lay_arrays(client, parts, workers))
     return Table(*columns)
-
-
-def lay_out(client, parts, workers):
-    """Return each part as a future on the next of the workers in turn; anew at every call, so not where others are."""
-    return [
-        client.submit(copy.copy, part, pure=False, workers=[workers[i % len(workers)]]) for i, part in enumerate(parts)
-    ]
-
-
-def lay_arrays(client, parts, workers):
-    futures = lay_out(client, parts, workers)
-    rest = parts[0].shape[1:]
-    name = f"laid-{futures[0].key}"
-    graph = {(name, i, *[0] * len(rest)): future for i, future in enumerate(futures)}
-    chunks = (tuple(map(len, parts)), *((length,) for length in rest))
-    return da.Array(graph, name, chunks, parts[0].dtype, meta=parts[0][:0])
 
 
 def lay_frames(client, parts, workers, *, start=0):

@@ -58,7 +58,13 @@ def test_metrics_are_those_of_all_rows(client, workers, local, on_dask, target, 
 
 
 def test_early_stopping_is_that_of_one_machine(client, workers):
-    params = {"n_estimators": 30, "early_stopping_rounds": 3, "learning_rate": 1.0, "max_depth": 5, "fairness_weight": 1.0}
+    params = {
+        "n_estimators": 30,
+        "early_stopping_rounds": 3,
+        "learning_rate": 1.0,
+        "max_depth": 5,
+        "fairness_weight": 1.0,
+    }
     alone, together = fit_both(
         client, workers, FairXGBClassifier, DaskFairXGBClassifier, "y", ["roc_auc", "base_loss"], **params
     )
@@ -77,7 +83,9 @@ def test_predictions_are_labels_and_the_model_goes_home(client, workers, frames,
     predicted = np.asarray(model.predict(rows.X).compute())
     assert predicted.tolist() == local.predict(X).tolist()
     np.testing.assert_allclose(model.predict_proba(rows.X).compute(), local.predict_proba(X), rtol=1e-6)
-    np.testing.assert_allclose(model.predict(rows.X, output_margin=True).compute(), local.predict(X, output_margin=True))
+    np.testing.assert_allclose(
+        model.predict(rows.X, output_margin=True).compute(), local.predict(X, output_margin=True)
+    )
     local.save_model(tmp_path / "model.json")
     booster = xgb.Booster(model_file=tmp_path / "model.json")
     np.testing.assert_allclose(booster.inplace_predict(X), local.predict_proba(X)[:, 1], rtol=1e-6)
