@@ -190,6 +190,17 @@ def traffic(sizes: Sizes) -> Iterator[Figure]:
             yield Figure(f"sum_milliseconds_per_round_{n_rows}_rows", waited, None, detail="of who waits least")
         times = json.loads(model.get_booster().attr("collective"))
     yield Figure("collective_milliseconds_8_bytes", 1000 * times["1"], None, detail="2 workers, loopback")
+    # XGBoost sums in a ring: 2 (N - 1) steps, in which every worker sends 2 (N - 1) / N times the array. With N = 2 the
+    # two measured sums tell what a step and a byte take.
+    step = times["1"] / 2
+    per_byte = max(0.0, times["131072"] - times["1"]) / 2**20
+    size, n_sums = counts[0]["bytes"] / rounds, round(counts[0]["calls"] / rounds)
+    for n_workers in (10, 100, 1000):
+        latency, transfer = n_sums * 2 * (n_workers - 1) * step, 2 * (n_workers - 1) / n_workers * size * per_byte
+        yield Figure(
+            f"calculated_milliseconds_per_round_{n_workers}_workers", 1000 * (latency + transfer), None,
+            detail=f"{n_sums} sums; steps {1000 * latency:.3g} ms, bytes {1000 * transfer:.3g} ms",
+        )  # fmt: skip
     yield Figure("collective_milliseconds_1_mebibyte", 1000 * times["131072"], None, detail="2 workers, loopback")
 
 

@@ -6,9 +6,9 @@ import pytest
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster  # noqa: E402
 
-from otfairboost.distributed.failures import list_workers
+from otfairboost.distributed.failures import list_workers  # noqa: E402
 
 
 @pytest.fixture(scope="package")

@@ -29,10 +29,7 @@ def fit(X=X, y=Y, sensitive_features=GROUPS, params=None, kind=DaskFairXGBClassi
 
 
 def frame(values, npartitions=4, shift=0):
-    if values.ndim == 2:
-        table = pd.DataFrame(values, columns=list("abcde"))
-    else:
-        table = pd.Series(values, name="s")
+    table = pd.DataFrame(values, columns=list("abcde")) if values.ndim == 2 else pd.Series(values, name="s")
     table.index += shift
     return dd.from_pandas(table, npartitions=npartitions)
 
@@ -106,7 +103,7 @@ CASES = {
     ),
     "no weight": ({"sample_weight": da.zeros(400, chunks=100)}, ValueError, "sample_weight is zero for every row"),
     "exact transport": (
-        {"params": {"transport": "exact"}}, ValueError, "transport='exact' needs all rows in one place; on Dask allowed",
+        {"params": {"transport": "exact"}}, ValueError, "transport='exact' needs all rows in one place; on Dask",
     ),
     "target gap": ({"params": {"max_gap": 0.1}}, ValueError, "max_gap=0.1 is not available on Dask"),
     "other objectives": (

@@ -119,6 +119,6 @@ def test_a_worker_whose_rows_diverge_is_heard(client, workers):
     margins = spread(client, TABLE._replace(weight=margin), [1400, 100], workers[:2]).weight
     model = DaskFairXGBRegressor(**SMALL, learning_rate=1.0).fit(rows.X, rows.wage, sensitive_features=rows.groups)
     before = model.get_booster()
-    with pytest.raises(FloatingPointError, match="training diverged. Lower learning_rate or fairness_weight"):
+    with pytest.raises(FloatingPointError, match=r"training diverged\. Lower learning_rate or fairness_weight"):
         model.fit(rows.X, rows.wage * 1e37, sensitive_features=rows.groups, base_margin=margins)
     assert model.get_booster() is before
