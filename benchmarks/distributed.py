@@ -65,7 +65,7 @@ def start_cluster(n_workers: int) -> Iterator[Client]:
     with (
         dask.config.set({"distributed.scheduler.work-stealing": False}),
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -17,7 +17,7 @@ def client():
     with (
         dask.config.set({"distributed.scheduler.work-stealing": False}),  # rows stay where tests lay them
         LocalCluster(
-            n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=4, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -66,7 +66,7 @@ def test_all_workers_hear_of_one_workers_rows():
     [
         (FairLGBMClassifier(), TypeError, "estimator is a FairLGBMClassifier; allowed are FairXGBClassifier and"),
         (FairXGBClassifier(transport="kde"), ValueError, "transport='kde' needs all rows in one place"),
-        (FairXGBClassifier(fairness_weight=0), ValueError, "fairness_weight=0: fit_shard trains with a penalty; it must be > 0"),
+        (FairXGBClassifier(fairness_weight=0), ValueError, "fairness_weight=0: fit_shard trains with a penalty"),
         (FairXGBRegressor(objective="reg:absoluteerror"), ValueError, "objective='reg:absoluteerror' is not available"),
     ],
 )

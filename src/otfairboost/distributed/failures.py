@@ -20,7 +20,8 @@ def list_workers(client: Client) -> dict[str, Any]:
 
     ``client.scheduler_info`` at times returns none: the client's heartbeat writes where it reads from.
     """
-    workers: dict[str, Any] = client.sync(client.scheduler.identity)["workers"]
+    scheduler: Any = client.scheduler
+    workers: dict[str, Any] = client.sync(scheduler.identity)["workers"]
     return workers
 
 
