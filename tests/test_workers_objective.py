@@ -1,5 +1,7 @@
 """The objective of rows that lie on several workers is that of all rows in one place."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def test_workers_together_are_one_machine(loss, classes, changes, weighted):
     bounds = [0, 2500, 2500, 2600, 9000]  # one worker has no rows, and the first has one group alone
     parts = [
         type(rows)(*(column[low:high] if len(column) else UNWEIGHTED for column in rows))
-        for low, high in zip(bounds[:-1], bounds[1:], strict=True)
+        for low, high in pairwise(bounds)
     ]
     results = run_workers(4, lambda worker, reduce: evaluate(parts[worker], loss, classes, reduce, **changes))
     np.testing.assert_allclose(np.concatenate([one[0] for one in results]), grad, rtol=1e-5, atol=1e-6)

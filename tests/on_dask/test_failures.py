@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.faults import plant
 from xgboost.collective import Config
+from xgboost.core import XGBoostError
 
 from on_dask.clustered import make_table, spread
 from otfairboost.distributed import DaskFairXGBClassifier, WorkerLostError
@@ -59,9 +60,21 @@ def test_a_frozen_worker_is_named_at_the_timeout(client, workers):
         time.sleep(0.05)
 
 
+def test_the_error_of_one_worker_is_heard_though_the_others_were_first(client, workers):
+    def fail():
+        from otfairboost.distributed import worker
+
+        worker._ERRORS["run"] = FloatingPointError("training diverged")
+
+    client.run(fail, workers=[workers[1]])
+    broken = XGBoostError("[coll.cc:38] Ring allreduce failed")
+    assert str(explain(broken, client, workers[:2], 1.0, "run")) == "training diverged"
+    assert "the connection between workers broke" in str(explain(broken, client, workers[:2], 1.0, "run"))
+
+
 def test_other_errors_stay_as_they_are(client, workers):
     error = FloatingPointError("training diverged")
-    assert explain(error, client, workers, 1.0) is error
+    assert explain(error, client, workers, 1.0, "run") is error
 
 
 def test_faults_are_planted_on_workers_alone():

@@ -256,7 +256,7 @@ class DaskFairXGBModel(FairXGBModel):
                     callbacks=callbacks, coll_cfg=config,
                 )  # fmt: skip
         except Exception as error:
-            explained = explain(error, client, workers, float(config.timeout or DEFAULT_TIMEOUT))
+            explained = explain(error, client, workers, float(config.timeout or DEFAULT_TIMEOUT), objective.run)
             if explained is error:
                 raise
             raise explained from error

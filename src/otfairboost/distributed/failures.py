@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from distributed import CancelledError, Client
 from distributed.scheduler import KilledWorker
 from xgboost.core import XGBoostError
+
+from otfairboost.distributed.worker import take_error
 
 _PATIENCE = 3.0
 
@@ -25,8 +27,8 @@ def list_workers(client: Client) -> dict[str, Any]:
     return workers
 
 
-def explain(error: Exception, client: Client, workers: Iterable[str], timeout: float) -> Exception:
-    """Return the error that says what happened: one of lost workers, or the error itself if none was.
+def explain(error: Exception, client: Client, workers: Iterable[str], timeout: float, run: str) -> Exception:
+    """Return the error that says what happened: of a lost worker, of one that raised, or the error itself.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def explain(error: Exception, client: Client, workers: Iterable[str], timeout: f
         Addresses of the workers that have trained.
     timeout : float
         Seconds that a worker was waited for.
+    run : str
+        What the training is called (``WorkerObjective.run``).
     """
     if not _is_of_the_network(error):
         return error
@@ -46,6 +50,9 @@ def explain(error: Exception, client: Client, workers: Iterable[str], timeout: f
         lost = sorted(set(workers) - set(infos))
         if lost or _is_timeout(error) or time.monotonic() - started > _PATIENCE:
             break
+        for own in client.run(take_error, run, workers=list(workers), on_error="ignore").values():
+            if own is not None:
+                return cast(Exception, own)
         time.sleep(0.1)
     if lost:
         return WorkerLostError(

@@ -1,6 +1,7 @@
 """The fair objective on one worker's rows, with the sums that it needs taken over all workers."""
 
 import json
+import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import xgboost as xgb
 from numpy.typing import NDArray
 from xgboost import collective
 from xgboost.callback import TrainingCallback
-from xgboost.core import _LIB
+from xgboost.core import _LIB, XGBoostError
 
 from otfairboost.boosters.xgboost import undo_link
 from otfairboost.criteria import Target
@@ -27,6 +28,10 @@ from otfairboost.threads import count_threads, openmp_team
 
 REPORT = "otfairboost_report"
 """The booster's attribute that carries a worker's report to the client, who removes it."""
+
+
+_ERRORS: dict[str, Exception] = {}
+"""What went wrong in this process, by run: its own errors, not those of a connection that others broke."""
 
 
 class Problem(NamedTuple):
@@ -65,10 +70,13 @@ class WorkerObjective:
     problem : Problem
     reduce : callable
         Sums an array over workers.
+    run : str, optional
+        What to call this training.
     """
 
-    def __init__(self, problem: Problem, reduce: Callable[..., Any] = sum_over_workers) -> None:
+    def __init__(self, problem: Problem, reduce: Callable[..., Any] = sum_over_workers, run: str | None = None) -> None:
         self.problem = problem
+        self.run = uuid.uuid4().hex if run is None else run
         self._reduce = reduce
         self._hessian = problem.settings.hessian_form(problem.learning_rate)
         self._objectives: dict[int, FairObjective] = {}
@@ -77,15 +85,21 @@ class WorkerObjective:
         self.warnings: list[str] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"problem": self.problem, "_reduce": self._reduce}
+        return {"problem": self.problem, "reduce": self._reduce, "run": self.run}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["problem"], state["_reduce"])
+        self.__init__(**state)
 
     def __call__(self, predicted: NDArray[np.float32], matrix: xgb.DMatrix) -> tuple[Any, Any]:
         """Return gradient and hessian of the worker's rows."""
-        objective = self._objectives.get(id(matrix)) or self._make_objective(matrix)
-        return objective.derivatives(predicted.astype(np.float64), overwrite=True)
+        try:
+            objective = self._objectives.get(id(matrix)) or self._make_objective(matrix)
+            return objective.derivatives(predicted.astype(np.float64), overwrite=True)
+        except XGBoostError:  # of the collective: another worker is gone
+            raise
+        except Exception as error:
+            _ERRORS[self.run] = error  # the others may be heard first, who only know that this one is gone
+            raise
 
     def evaluate(self, predicted: NDArray[np.float32], matrix: xgb.DMatrix) -> list[tuple[str, float]]:
         """Return the metrics of all workers' rows; the same on every worker."""
@@ -169,6 +183,11 @@ def read_rows(matrix: xgb.DMatrix, problem: Problem, reduce: Callable[..., Any])
         groups=groups,
         init_score=None,
     )
+
+
+def take_error(run: str) -> Exception | None:
+    """Return what went wrong in this process during a training, if anything did, and forget it."""
+    return _ERRORS.pop(run, None)
 
 
 class WorkerReport(TrainingCallback):
