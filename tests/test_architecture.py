@@ -22,8 +22,9 @@ ABOVE_MATHS = {
 TOP = {"benchmark", "demo", "cli"}
 FORBIDDEN_LAYERS = {
     **dict.fromkeys(MATHS, ABOVE_MATHS),
-    "boosters": {"estimators", "plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
-    "estimators": {"plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "boosters": {"estimators", "distributed", "plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "estimators": {"distributed", "plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
+    "distributed": {"plots", "report", "workflow", "datasets", "selection", "tuning", *TOP},
     "selection": {"plots", "report", "workflow", "datasets", "tuning", *TOP},
     "tuning": {"plots", "report", "workflow", "datasets", *TOP},
     "plots": {"report", "workflow", "selection", "tuning", *TOP},
@@ -35,7 +36,7 @@ ALLOWED = {"cli": {"benchmark"}}  # the command line starts it
 # Who may import what; a package not named here may be imported anywhere.
 CONFINED = {
     "lightgbm": {"boosters", "estimators", "benchmark"},  # the benchmark trains the plain one beside ours
-    "xgboost": {"boosters", "estimators"},
+    "xgboost": {"boosters", "estimators", "distributed"},
     "dask": {"distributed"},
     "distributed": {"distributed"},
     "matplotlib": {"plots"},

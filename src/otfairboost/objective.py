@@ -6,6 +6,7 @@ r"""The objective: base loss plus fairness penalty, as a booster asks for it.
 constant :math:`c` (``penalty_scale``, mostly 1) of the target's unit.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -49,6 +50,8 @@ class FairObjective:
         Constant to add to the raw predictions given: what the booster has not been told to start from.
     penalty_scale : float
         Factor of the penalty, from ``Loss.penalty_scale``.
+    reduce : callable
+        Sums an array over workers; the identity on one machine.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class FairObjective:
         n_jobs: int = 1,
         offset: Offset = 0.0,
         penalty_scale: float = 1.0,
+        reduce: Callable[[Float64], Float64] = lambda array: array,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -71,12 +75,19 @@ class FairObjective:
         self.penalty_scale = penalty_scale
         self._y = y
         self._weight = weight
-        self._total = float(weight.sum(dtype=np.float64)) if len(weight) else float(len(y))
+        self._reduce = reduce
+        self._own_total = float(weight.sum(dtype=np.float64)) if len(weight) else float(len(y))
+        self._total = float(reduce(np.array([self._own_total]))[0])
         self._chunks = RowChunks(len(y), n_jobs)
         shape = len(y) if loss.n_outputs == 1 else (loss.n_outputs, len(y))
         self._grad = np.empty(shape, np.float32)
         self._hess = np.empty(shape, np.float32)
         self._iteration = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows on this machine."""
+        return len(self._y)
 
     def derivatives(self, raw_prediction: Float64, *, overwrite: bool = False) -> tuple[Float32, Float32]:
         """Return gradient and hessian at these raw predictions, in buffers that the next call reuses.
@@ -124,7 +135,12 @@ class FairObjective:
             self.loss.write_response(raw, 0.0, score)
             self.penalty.score_map.write(score, score)
         penalty = self.penalty_scale * self.penalty.value(score, self._chunks)
-        return ObjectiveValue(self.loss.value(self._y, raw, self._weight), penalty)
+        return ObjectiveValue(self._mean_loss(raw), penalty)
+
+    def _mean_loss(self, raw: Float64) -> float:
+        share = self._own_total / self._total
+        own = self.loss.value(self._y, raw, self._weight) if share > 0.0 else 0.0  # a worker may have no rows
+        return float(self._reduce(np.array([share * own]))[0])
 
     def run_on(self, team: Team | None) -> None:
         """Work on these threads from now on instead of on own ones."""

@@ -244,7 +244,7 @@ class FairnessSettings:
         if self.focus_quantile is not None:
             level = float(self.focus_quantile)
             penalty = TopFocus(penalty, level, score_map.steepness, distribution_weight, reduce)
-        return FairObjective(loss, y, weight, penalty, fairness_weight, form, n_jobs, offset, scale)
+        return FairObjective(loss, y, weight, penalty, fairness_weight, form, n_jobs, offset, scale, reduce)
 
     def _attributes(self, groups: Groups | Attributes) -> Attributes:
         return groups if isinstance(groups, Attributes) else Attributes.of(groups, self.group_weighting)
@@ -268,6 +268,7 @@ class FairnessSettings:
     def _attribute_penalty(
         self, plan: Plan, score_map: ScoreMap, reduce: Reduce, n_outputs: int, scratch: Scratch | None
     ) -> Penalty:
+        n_rows = int(reduce(np.array([float(len(plan.cell))]))[0])
         return Penalty(
             plan,
             score_map,
@@ -275,7 +276,7 @@ class FairnessSettings:
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=self._count_bins(len(plan.cell), plan.n_cells, n_outputs),
+            n_bins=self._count_bins(n_rows, plan.n_cells, n_outputs),
             reduce=reduce,
             scratch=scratch,
         )

@@ -99,9 +99,33 @@ def test_the_grid_follows_location_and_scale(shift, scale):
     assert abs(used[1] - used[0]) < 0.02 * used[0]
 
 
-def test_workers_that_sum_their_counts_get_one_grid():
-    score = np.random.default_rng(4).beta(2, 5, 3000)
-    whole = make_grid(unit_grid, score, 1024)
-    parts = np.split(score, [700, 1900])
-    for grid in run_workers(3, lambda worker, reduce: make_grid(unit_grid, parts[worker], 1024, reduce)):
+ROWS = np.random.default_rng(4)
+SPREAD_ROWS = {
+    "probabilities": ROWS.beta(2, 5, 3000),
+    "heavy tails": ROWS.standard_cauchy(3000),
+    "far from zero": 1e6 + ROWS.normal(size=3000),
+    "half equal": np.where(ROWS.random(3000) < 0.6, 20.0, 20.0 + 1e-6 * ROWS.random(3000)),
+    "all equal": np.full(3000, -7.1),
+}
+
+
+@pytest.mark.parametrize("make", [unit_grid, robust_grid])
+@pytest.mark.parametrize("name", SPREAD_ROWS)
+def test_workers_that_sum_their_counts_get_one_grid(make, name):
+    """Sorted, so that no worker sees the others' scores; one of them has no rows."""
+    score = np.sort(SPREAD_ROWS[name])
+    whole = make_grid(make, SPREAD_ROWS[name], 1024)
+    parts = np.split(score, [700, 700, 1900])
+    for grid in run_workers(4, lambda worker, reduce: make_grid(make, parts[worker], 1024, reduce)):
+        assert grid[:3] == whole[:3]
         assert (grid.starts == whole.starts).all()
+
+
+@pytest.mark.parametrize("name", SPREAD_ROWS)
+def test_scale_and_origin_are_roughly_those_of_the_quartiles(name):
+    score = SPREAD_ROWS[name]
+    low, median, high = np.percentile(score, (25, 50, 75))
+    spread = high - low or np.ptp(score)
+    grid = make_grid(robust_grid, score, 1024)
+    assert abs(grid.origin - median) <= 0.05 * spread + 1e-12 * abs(median)
+    assert grid.scale == (pytest.approx(8.0 / spread, rel=0.4) if spread else 1.0)

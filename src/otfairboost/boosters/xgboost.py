@@ -101,14 +101,14 @@ def train_booster(
     def compute_metrics(predicted: NDArray[np.float32], matrix: xgb.DMatrix) -> list[tuple[str, float]]:
         raw = predicted.astype(np.float64)
         if objective is None:  # then XGBoost has applied the link
-            raw = _raw_prediction(loss, raw)
+            raw = undo_link(loss, raw)
         return [(name, value) for name, value, _ in evaluate[id(matrix)](raw)]
 
     own: list[TrainingCallback] = []
     compute = None
     if objective is not None:
         objective.run_on(openmp_team(_LIB))
-        own.append(_FollowLearningRate(objective, settings))
+        own.append(FollowLearningRate(objective, settings))
 
         def compute(raw: NDArray[np.float32], _: xgb.DMatrix) -> tuple[Any, Any]:
             # Class-major inside, row-major for XGBoost; of one output the same.
@@ -121,7 +121,7 @@ def train_booster(
     booster = xgb.train(
         {
             **params,
-            "objective": objective_name if objective is None else _same_link(loss),
+            "objective": objective_name if objective is None else same_link(loss),
             "eval_metric": list(metrics),
             "disable_default_eval_metric": not metrics,
         },
@@ -157,14 +157,14 @@ def estimate_base_score(
     return float(estimate[0] if isinstance(estimate, list) else estimate)
 
 
-def _same_link(loss: Loss) -> str:
+def same_link(loss: Loss) -> str:
     """Return an objective of the same link that leaves trees as they are."""
     if isinstance(loss, SoftmaxLoss):
         return "multi:softprob"
     return "binary:logistic" if isinstance(loss, LogLoss) else "reg:squarederror"
 
 
-def _raw_prediction(loss: Loss, response: NDArray[np.float64]) -> NDArray[np.float64]:
+def undo_link(loss: Loss, response: NDArray[np.float64]) -> NDArray[np.float64]:
     """Undo the link; a probability of exactly 0 or 1 stays finite."""
     if isinstance(loss, LogLoss):
         return special.logit(np.clip(response, np.finfo(np.float64).tiny, 1.0 - np.finfo(np.float64).epsneg))
@@ -173,15 +173,16 @@ def _raw_prediction(loss: Loss, response: NDArray[np.float64]) -> NDArray[np.flo
     return response
 
 
-class _FollowLearningRate(TrainingCallback):
-    """Keeps the penalty's curvature in step with a learning rate that changes during training."""
+class FollowLearningRate(TrainingCallback):
+    """Keeps an objective's ``hessian`` in step with a learning rate that changes during training."""
 
-    def __init__(self, objective: FairObjective, settings: FairnessSettings) -> None:
+    def __init__(self, objective: Any, settings: FairnessSettings) -> None:
         super().__init__()
         self._objective = objective
         self._settings = settings
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Read the learning rate."""
         config = json.loads(model.save_config())["learner"]["gradient_booster"]
         config = config.get("gbtree", config)  # where DART keeps its trees
         self._objective.hessian = self._settings.hessian_form(float(config["tree_train_param"]["learning_rate"]))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
@@ -29,6 +29,7 @@ from otfairboost.estimators.inputs import (
     read_features,
     read_init_score,
     read_weight,
+    refuse_collections,
 )
 from otfairboost.estimators.prepared import EvaluationRows, PreparedFit, Trainer
 from otfairboost.estimators.target_gap import GapTarget, find_weight
@@ -59,6 +60,7 @@ class FairModel:
             setattr(self, name, values[name])
 
     def _fit_or_stay(self, given: FitArguments) -> Any:
+        self._refuse_collections(given.X)
         self._check_columns(given.X, "X")
         for i, one in enumerate(given.evaluations):
             self._check_columns(one.X, self._argument_names.eval_X.format(i))
@@ -66,7 +68,11 @@ class FairModel:
             self._fit(given)
         return self
 
+    def _refuse_collections(self, X: Any) -> None:
+        refuse_collections(X, "X", "Classifier" if is_classifier(self) else "Regressor")
+
     def _prepare_copy(self, given: FitArguments) -> PreparedFit:
+        self._refuse_collections(given.X)
         self._check_columns(given.X, "X")
         return clone(self)._prepare(given, self._settings(), self._read_request(given)).construct()
 

@@ -185,6 +185,21 @@ def check_length(values: Any, n_rows: int, name: str, *, other: str = "X") -> No
         raise ValueError(f"{name} has {len(values)} rows, but {other} has {n_rows}; both need the same number")
 
 
+def refuse_collections(X: Any, name: str, kind: str) -> None:
+    """Raise for rows on a cluster, which would be fetched one and all; ``kind``: what is to be fitted."""
+    module = type(X).__module__.split(".")[0]
+    if module == "dask":
+        raise TypeError(
+            f"{name} is a Dask collection, which this estimator would fetch to one machine; "
+            f"use otfairboost.distributed.DaskFairXGB{kind} (lightgbm.dask cannot add up the workers' histograms)"
+        )
+    if module == "pyspark":
+        raise TypeError(
+            f"{name} is a Spark data frame; xgboost.spark takes no objective but its own: "
+            f"use otfairboost.distributed.DaskFairXGB{kind}, or read the rows on one machine"
+        )
+
+
 def read_features(X: Any, name: str, read_array: Callable[..., Any], *, least: int) -> Any:
     """Check X as the boosters' estimators do: data frames go to the booster as they are, the rest becomes an array."""
     if not nwd.is_into_dataframe(X):

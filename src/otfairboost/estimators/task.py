@@ -1,6 +1,6 @@
 """What is minimised: the loss, its weights and start, and the fairness settings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,8 @@ class Task(NamedTuple):
         The booster's.
     native_metrics, constants : dict, Constants
         LightGBM's metrics by name, and what they read.
+    reduce : callable
+        Sums an array over workers; the identity on one machine.
     """
 
     settings: FairnessSettings
@@ -40,6 +42,7 @@ class Task(NamedTuple):
     n_jobs: int
     native_metrics: dict[str, NativeMetric] = {}  # noqa: RUF012  # never written to
     constants: Constants = Constants()
+    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array
 
     def objective_on(self, rows: Rows, plan: Sequence[Plan] | None = None) -> FairObjective:
         """Return the objective on these rows, which must have groups; ``plan`` is theirs if there is one already."""
@@ -59,6 +62,7 @@ class Task(NamedTuple):
             n_jobs=self.n_jobs,
             offset=self.offset,
             name=rows.features_name,
+            reduce=self.reduce,
             plan=plan,
         )
 

@@ -213,7 +213,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
             )
         verbose = False if given.verbose is None else given.verbose
         return XGBoostTrainer(
-            self, train, self._name_objective(train.target), verbose=verbose, init_model=_read_model(given.init_model)
+            self, train, self._name_objective(train.target), verbose=verbose, init_model=read_model(given.init_model)
         )
 
     def _pose_task(self, settings: FairnessSettings, *, params: dict[str, Any], train: Rows, continued: bool) -> Task:
@@ -232,7 +232,7 @@ class FairXGBModel(FairModel, xgb.XGBModel):
             self.evals_result_ = trained.history
 
 
-def _read_model(model: Any) -> xgb.Booster | None:
+def read_model(model: Any) -> xgb.Booster | None:
     """Return the booster to continue from."""
     if isinstance(model, xgb.XGBModel):
         model = model.get_booster()

@@ -1,6 +1,7 @@
 """Grids that scores are binned on."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,13 @@ from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
 
 MIN_BINS, MAX_BINS = 16, 65536  # a row's bin is kept in 16 bits
-_SAMPLE = 8192
 _BINS_PER_CELL = 4
 _SPARSE = 32  # rows: cells of about as many get the most bins
+_QUARTILES = (0.25, 0.5, 0.75)
+_FEW_CELLS = 8  # quartiles closer than this on a grid are looked for on a finer one
+_FINER_CELLS = 1024
+_FLOAT_EDGES = kernels.float_edges()
+_MAX_ZOOMS = 6  # each a hundred times finer: then floats have no more digits
 
 
 def default_bins(n_rows: int, n_cells: int) -> int:
@@ -66,17 +71,63 @@ def robust_grid(
     """Return a grid that follows the scores and that outliers cannot ruin.
 
     Cells are even near the median, on the scale of the interquartile range, and grow in proportion to the distance
-    further out, to millions of interquartile ranges. No score falls off the grid. Median and range are those of an
-    evenly spaced sample of rows: they decide how fine the bins are, not what is right, because any grid gives the exact
-    transport of the measures binned on it.
+    further out, to millions of interquartile ranges. No score falls off the grid. Median and range are known to some
+    percent: they decide how fine the bins are, not what is right, because any grid gives the exact transport of the
+    measures binned on it.
     """
-    sample = score[:: -(-len(score) // _SAMPLE) or 1]
-    low, median, high = np.percentile(sample, (25, 50, 75)) if len(sample) else (0.0, 0.0, 0.0)
-    spread = high - low
-    if not spread > 0.0:  # half of the rows are equal
-        spread = float(sample.max() - sample.min()) if len(sample) else 0.0
+    median, spread = _find_centre(score, chunks, reduce)
     scale = 8.0 / spread if spread > 0.0 else 1.0
-    return _divide(score, kernels.LOGARITHMIC, float(median), float(scale), n_bins, chunks, reduce)
+    return _divide(score, kernels.LOGARITHMIC, median, scale if np.isfinite(scale) else 1.0, n_bins, chunks, reduce)
+
+
+def _find_centre(
+    score: NDArray[np.float64],
+    chunks: RowChunks,
+    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> tuple[float, float]:
+    """Return median and interquartile range, roughly; the whole range if half of the rows are equal.
+
+    From numbers of rows alone, which workers can add up: the result does not depend on who has which rows, nor on
+    their order. First on a grid of all floats, then, if that is too coarse, on ever finer ones between the quartiles.
+    """
+    edges = _FLOAT_EDGES
+    counts = _count(score, kernels.count_floats, len(edges) - 1, chunks, reduce)
+    if not counts.any():
+        return 0.0, 0.0
+    whole_range = 0.0
+    for _ in range(_MAX_ZOOMS):
+        used = np.flatnonzero(counts)
+        low, median, high = np.searchsorted(np.cumsum(counts), np.array(_QUARTILES) * counts.sum())
+        if not whole_range and (used[0] < low or used[-1] > high):  # what lies outside is out of sight from here on
+            whole_range = edges[used[-1] + 1] - edges[used[0]]
+        bottom, top = float(edges[low]), float(edges[high + 1])
+        if high - low >= _FEW_CELLS:
+            return float(0.5 * edges[median] + 0.5 * edges[median + 1]), float(edges[high] - edges[low])
+        if not top - bottom > 1e-14 * max(abs(bottom), abs(top)):
+            break
+        edges = np.linspace(bottom, top, _FINER_CELLS + 1)
+        count = partial(_count_cells, kind=kernels.UNIFORM, origin=bottom, scale=1.0 / (top - bottom))
+        counts = _count(score, count, _FINER_CELLS, chunks, reduce)
+    return float(0.5 * edges[median] + 0.5 * edges[median + 1]), float(whole_range)
+
+
+def _count(
+    score: NDArray[np.float64],
+    count: Callable[[NDArray[np.float64], NDArray[np.int32]], None],
+    n_cells: int,
+    chunks: RowChunks,
+    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return the number of rows in each cell of a grid, over all workers."""
+    counts = np.zeros((len(chunks), n_cells), np.int32)
+    chunks.run(lambda index, start, stop: count(score[start:stop], counts[index]))
+    return reduce(counts.sum(axis=0, dtype=np.float64))
+
+
+def _count_cells(
+    score: NDArray[np.float64], counts: NDArray[np.int32], *, kind: int, origin: float, scale: float
+) -> None:
+    kernels.count_cells(score, kind, origin, scale, counts)
 
 
 def _divide(
@@ -93,13 +144,7 @@ def _divide(
     There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only.
     """
     n_cells = max(1, n_bins // _BINS_PER_CELL)
-    partial = np.zeros((len(chunks), n_cells), np.int32)
-
-    def work(index: int, start: int, stop: int) -> None:
-        kernels.count_cells(score[start:stop], kind, origin, scale, partial[index])
-
-    chunks.run(work)
-    counts = reduce(partial.sum(axis=0, dtype=np.float64))
+    counts = _count(score, partial(_count_cells, kind=kind, origin=origin, scale=scale), n_cells, chunks, reduce)
     wanted = np.minimum(np.maximum(counts, 8.0), _SPARSE**2 / np.maximum(counts, 1.0))
     sparse = np.where(counts > 2, wanted, 0.0)
     share = sum(

@@ -19,6 +19,12 @@ N_OCTAVES = 32  # how far a logarithmic grid reaches to either side, in powers o
 _ONE_BITS = 4607182418800017408  # the bits of 1.0 read as an integer
 _OCTAVE = 2.0**-52  # one power of two is 2^52 steps of that integer
 
+# A grid of all floats up to 2^128, where single precision ends: 32 cells a sign in each power of two from 2^-64 on.
+_CELL_BITS = 47  # of a float's 64, the lowest that do not tell its cell
+_FIRST_CELL = (1023 - 64) << 5
+N_FLOAT_CELLS = 192 << 5
+"""Cells of each sign."""
+
 
 @njit(nogil=True, cache=True)
 def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
@@ -112,6 +118,23 @@ def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Ar
     for i in range(len(score)):
         t = place(score[i], kind, origin, scale) * n_cells
         counts[min(max(int(t), 0), n_cells - 1)] += 1
+
+
+@njit(nogil=True, cache=True)
+def count_floats(score: Array, counts: Array) -> None:
+    """Count the scores in each cell of the grid of all floats: negative ones downwards, then positive ones upwards."""
+    counts[:] = 0
+    for i in range(len(score)):
+        bits: Any = np.float64(abs(score[i])).view(np.int64)
+        c = min(max((bits >> _CELL_BITS) - _FIRST_CELL, 0), N_FLOAT_CELLS - 1)
+        counts[N_FLOAT_CELLS + c if score[i] >= 0.0 else N_FLOAT_CELLS - 1 - c] += 1
+
+
+def float_edges() -> NDArray[np.float64]:
+    """Return the bounds of these cells."""
+    positive = (np.arange(N_FLOAT_CELLS + 1, dtype=np.int64) + _FIRST_CELL << _CELL_BITS).view(np.float64)
+    positive[0] = 0.0
+    return np.concatenate([-positive[:0:-1], positive])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
