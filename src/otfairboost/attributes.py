@@ -96,6 +96,11 @@ class Attributes(NamedTuple):
         """Return these groups as the only attribute."""
         return cls((Attribute(("",), groups, weighting, 1.0, (None,), None),))
 
+    def without_rows(self) -> "Attributes":
+        """Return all but the rows: labels, weights and edges."""
+        none = np.empty(0, np.int32)
+        return Attributes(tuple(part._replace(groups=part.groups._replace(codes=none)) for part in self.parts))
+
     @property
     def n_rows(self) -> int:
         """Return the number of rows."""

@@ -102,7 +102,10 @@ class FairModel:
         ]
         trainer = self._make_trainer(given, train)
         pose_task = partial(
-            self._pose_task, params=trainer.params, train=train._replace(X=None), continued=trainer.is_continued
+            self._pose_task,
+            params=trainer.params,
+            train=train._replace(X=None, groups=None),
+            continued=trainer.is_continued,
         )
         loss = pose_task(settings).loss  # raises for what cannot be trained
         comparable = all(

@@ -47,7 +47,7 @@ class LightGBMTrainer:
         self.is_continued = init_model is not None
         self.train_set = make_dataset(train, params, feature_name, categorical_feature)
         self._n_rounds = n_rounds
-        self._train_rows = train._replace(X=None)
+        self._train_rows = train._replace(X=None, groups=None)
         self._callbacks = callbacks
         self._init_model = init_model
 

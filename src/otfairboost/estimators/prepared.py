@@ -133,4 +133,6 @@ class PreparedFit:
             rows = self.train_rows
             assert rows.groups is not None
             self._plan = settings.plan(rows.target, rows.groups, rows.distribution_weight, name=rows.features_name)
+            if not any(one.rows is rows for one in self.evaluations):
+                self.train_rows = rows._replace(groups=rows.groups.without_rows())  # the plan has them
         return self._plan

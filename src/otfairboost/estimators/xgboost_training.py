@@ -50,7 +50,7 @@ class XGBoostTrainer:
         self.is_continued = init_model is not None
         self._estimator = estimator
         self._objective_name = objective_name
-        self._train_rows = train
+        self._train_rows = train._replace(groups=None)
         self._verbose = verbose
         self._init_model = init_model
         self._train_matrix: xgb.DMatrix | None = None
