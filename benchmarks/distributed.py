@@ -31,7 +31,7 @@ from xgboost.callback import TrainingCallback
 from benchmarks.core import make_data, seconds
 from benchmarks.faults import Fault, plant
 from benchmarks.figures import Figure, write_figures
-from benchmarks.layout import lay_arrays
+from benchmarks.layout import SETTINGS, lay_arrays
 from otfairboost import FairXGBClassifier, FairXGBRegressor
 from otfairboost.distributed import DaskFairXGBClassifier, DaskFairXGBRegressor, WorkerLostError, dask_model
 from otfairboost.distributed.failures import list_workers
@@ -63,7 +63,7 @@ SMALL = Sizes(4000, 5, 5, 1, 3000, 8, (4000, 20_000), 4, 2, 20_000, 4, 50_000, 5
 def start_cluster(n_workers: int) -> Iterator[Client]:
     """Start processes on this machine and wait for them."""
     with (
-        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        dask.config.set(SETTINGS),
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
@@ -190,10 +190,10 @@ def traffic(sizes: Sizes) -> Iterator[Figure]:
             yield Figure(f"sum_milliseconds_per_round_{n_rows}_rows", waited, None, detail="of who waits least")
         times = json.loads(model.get_booster().attr("collective"))
     yield Figure("collective_milliseconds_8_bytes", 1000 * times["1"], None, detail="2 workers, loopback")
-    # XGBoost sums in a ring: 2 (N - 1) steps, in which every worker sends 2 (N - 1) / N times the array. With N = 2 the
-    # two measured sums tell what a step and a byte take.
-    step = times["1"] / 2
-    per_byte = max(0.0, times["131072"] - times["1"]) / 2**20
+    # XGBoost sums in a ring: 2 (N - 1) steps, in which every worker sends 2 (N - 1) / N times the array; a small array
+    # takes N - 1 steps. With N = 2 the two measured sums tell what a step and a byte take.
+    step = times["1"]
+    per_byte = max(0.0, times["131072"] - 2 * step) / 2**20
     size, n_sums = counts[0]["bytes"] / rounds, round(counts[0]["calls"] / rounds)
     for n_workers in (10, 100, 1000):
         latency, transfer = n_sums * 2 * (n_workers - 1) * step, 2 * (n_workers - 1) / n_workers * size * per_byte

@@ -7,6 +7,14 @@ from typing import Any
 import dask.array as da
 from distributed import Client, Future
 
+SETTINGS = {
+    "distributed.scheduler.work-stealing": False,  # rows stay where they are laid
+    # A local cluster gives up a worker that is away when it looks, some seconds after one was lost: with many kills in
+    # a row that may be the next one, about to be started again.
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+}
+"""Dask's settings for a cluster whose workers are killed on purpose."""
+
 
 def lay_out(client: Client, parts: Sequence[Any], workers: Sequence[str]) -> list[Future]:
     """Return each part as a future on the next of the workers in turn; anew at every call, so not where others are."""

@@ -6,6 +6,7 @@ import pytest
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
+from benchmarks.layout import SETTINGS  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
 
 from otfairboost.distributed.failures import list_workers  # noqa: E402
@@ -15,7 +16,7 @@ from otfairboost.distributed.failures import list_workers  # noqa: E402
 def client():
     # silence_logs: what workers say of errors that are meant to happen
     with (
-        dask.config.set({"distributed.scheduler.work-stealing": False}),  # rows stay where tests lay them
+        dask.config.set(SETTINGS),
         LocalCluster(
             n_workers=4, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
