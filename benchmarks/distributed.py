@@ -6,7 +6,6 @@ Clusters are processes of this machine, which should be idle. ``--small`` runs e
 that it works; its figures mean nothing.
 """
 
-import argparse
 import json
 import logging
 import os
@@ -30,7 +29,7 @@ from xgboost.callback import TrainingCallback
 
 from benchmarks.core import make_data, seconds
 from benchmarks.faults import Fault, plant
-from benchmarks.figures import Figure, write_figures
+from benchmarks.figures import Figure, make_parser, measure_all
 from benchmarks.layout import SETTINGS, lay_arrays
 from otfairboost import FairXGBClassifier, FairXGBRegressor
 from otfairboost.distributed import DaskFairXGBClassifier, DaskFairXGBRegressor, WorkerLostError, dask_model
@@ -277,21 +276,8 @@ MEASUREMENTS = (overhead, same_trees, traffic, kills, many_rows)
 
 def main(arguments: list[str] | None = None) -> list[Figure]:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", default="output/distributed.json")
-    parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
-    parser.add_argument("--only", nargs="*", help="names of measurements", choices=[m.__name__ for m in MEASUREMENTS])
-    options = parser.parse_args(arguments)
-    sizes = SMALL if options.small else Sizes()
-    figures = []
-    for measure in MEASUREMENTS:
-        if options.only and measure.__name__ not in options.only:
-            continue
-        for figure in measure(sizes):
-            figures.append(figure)
-            print(figure.line(), flush=True)
-    write_figures(figures, options.output, sizes=sizes._asdict())
-    return figures
+    options = make_parser(__doc__, MEASUREMENTS, "output/distributed.json").parse_args(arguments)
+    return measure_all(options, MEASUREMENTS, SMALL if options.small else Sizes())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Figures with limits: collected, printed one per line, written as JSON."""
+"""Figures with limits: measured by name, printed one per line, written as JSON."""
 
+import argparse
 import json
 import os
 import platform
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,3 +56,30 @@ def write_figures(figures: list[Figure], path: str | Path, **settings: Any) -> N
     }
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(record, indent=2) + "\n")
+
+
+Measurement = Callable[..., Iterator[Figure]]
+
+
+def make_parser(description: str | None, measurements: Sequence[Measurement], output: str) -> argparse.ArgumentParser:
+    """Return the options that all scripts of measurements have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", default=output)
+    parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
+    parser.add_argument("--only", nargs="*", help="names of measurements", choices=[m.__name__ for m in measurements])
+    return parser
+
+
+def measure_all(
+    options: argparse.Namespace, measurements: Sequence[Measurement], sizes: Any, **keywords: Any
+) -> list[Figure]:
+    """Measure what the options name, print each figure when it is there, write them all."""
+    figures = []
+    for measure in measurements:
+        if options.only and measure.__name__ not in options.only:
+            continue
+        for figure in measure(sizes, **keywords):
+            figures.append(figure)
+            print(figure.line(), flush=True)
+    write_figures(figures, options.output, sizes=sizes._asdict())
+    return figures

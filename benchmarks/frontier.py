@@ -5,7 +5,6 @@
 The machine should be idle. ``--small`` runs every measurement on few rows and trees, to see that it works.
 """
 
-import argparse
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
-from benchmarks.figures import Figure, write_figures
+from benchmarks.figures import Figure, make_parser, measure_all
 from benchmarks.target_gap import Data, load_tennessee
 from benchmarks.tennessee import PARAMETERS
 from otfairboost import FairLGBMClassifier
@@ -123,24 +122,13 @@ MEASUREMENTS = (cost, memory, search_cost)
 
 def main(arguments: list[str] | None = None) -> list[Figure]:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, MEASUREMENTS, "output/frontier.json")
     parser.add_argument("--data-home", help="folder with the data; else it is downloaded")
-    parser.add_argument("--output", default="output/frontier.json")
-    parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
-    parser.add_argument("--only", nargs="*", help="names of measurements", choices=[m.__name__ for m in MEASUREMENTS])
     parser.add_argument("--n-jobs", type=int, default=-1)
     options = parser.parse_args(arguments)
     sizes = (SMALL if options.small else Sizes())._replace(n_jobs=options.n_jobs)
     data = load_data(options.small, options.data_home)
-    figures = []
-    for measure in MEASUREMENTS:
-        if options.only and measure.__name__ not in options.only:
-            continue
-        for figure in measure(sizes, data=data, small=options.small, data_home=options.data_home):
-            figures.append(figure)
-            print(figure.line(), "#", figure.detail, flush=True)
-    write_figures(figures, options.output, sizes=sizes._asdict())
-    return figures
+    return measure_all(options, MEASUREMENTS, sizes, data=data, small=options.small, data_home=options.data_home)
 
 
 if __name__ == "__main__":

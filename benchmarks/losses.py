@@ -6,7 +6,6 @@ Ratios are medians of interleaved repeats in one run. The machine should be idle
 few rows, to see that it works; its figures mean nothing.
 """
 
-import argparse
 from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.core import seconds
-from benchmarks.figures import Figure, write_figures
+from benchmarks.figures import Figure, make_parser, measure_all
 from otfairboost import FairLGBMRegressor
 
 WEIGHT = 5.0
@@ -155,21 +154,8 @@ MEASUREMENTS = (loss_ratios, variant_ratios)
 
 def main(arguments: list[str] | None = None) -> list[Figure]:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", default="output/losses.json")
-    parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
-    parser.add_argument("--only", nargs="*", help="names of measurements", choices=[m.__name__ for m in MEASUREMENTS])
-    options = parser.parse_args(arguments)
-    sizes = SMALL if options.small else Sizes()
-    figures = []
-    for measure in MEASUREMENTS:
-        if options.only and measure.__name__ not in options.only:
-            continue
-        for figure in measure(sizes):
-            figures.append(figure)
-            print(figure.line(), flush=True)
-    write_figures(figures, options.output, sizes=sizes._asdict())
-    return figures
+    options = make_parser(__doc__, MEASUREMENTS, "output/losses.json").parse_args(arguments)
+    return measure_all(options, MEASUREMENTS, SMALL if options.small else Sizes())
 
 
 if __name__ == "__main__":

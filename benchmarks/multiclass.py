@@ -6,7 +6,6 @@ Ratios are medians of interleaved repeats in one run. The machine should be idle
 few rows, to see that it works; its figures mean nothing.
 """
 
-import argparse
 import warnings
 from collections.abc import Iterator
 from statistics import median
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.core import seconds
-from benchmarks.figures import Figure, write_figures
+from benchmarks.figures import Figure, make_parser, measure_all
 from otfairboost import FairLGBMClassifier
 
 
@@ -74,19 +73,13 @@ def fit_ratios(sizes: Sizes) -> Iterator[Figure]:
         yield Figure(name, ratio, 1.35 if name == "fit_ratio_multiclass" else None, detail=detail)
 
 
+MEASUREMENTS = (fit_ratios,)
+
+
 def main(arguments: list[str] | None = None) -> list[Figure]:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", default="output/multiclass.json")
-    parser.add_argument("--small", action="store_true", help="few rows: to see that it works")
-    options = parser.parse_args(arguments)
-    sizes = SMALL if options.small else Sizes()
-    figures = []
-    for figure in fit_ratios(sizes):
-        figures.append(figure)
-        print(figure.line(), flush=True)
-    write_figures(figures, options.output, sizes=sizes._asdict())
-    return figures
+    options = make_parser(__doc__, MEASUREMENTS, "output/multiclass.json").parse_args(arguments)
+    return measure_all(options, MEASUREMENTS, SMALL if options.small else Sizes())
 
 
 if __name__ == "__main__":
