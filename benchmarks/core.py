@@ -27,7 +27,8 @@ from otfairboost.criteria import Target, stratify
 from otfairboost.groups import encode_groups
 from otfairboost.losses import LogLoss
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import HessianForm, Penalty, plan_comparisons
+from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.plan import plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks, count_threads
 from otfairboost.transport import transport_map

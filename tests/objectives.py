@@ -7,7 +7,8 @@ import numpy as np
 from otfairboost.criteria import Target, stratify
 from otfairboost.groups import Groups
 from otfairboost.losses import LogLoss, SquaredError
-from otfairboost.penalty import HessianForm, Penalty, plan_comparisons
+from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.plan import plan_comparisons
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import RowChunks
 

@@ -18,7 +18,8 @@ from oracles import (
 )
 from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
-from otfairboost.penalty import GROUP_WEIGHTINGS, TINY_GROUP, TRANSPORTS, HessianForm, Penalty, plan_comparisons
+from otfairboost.penalty import TRANSPORTS, HessianForm, Penalty
+from otfairboost.plan import GROUP_WEIGHTINGS, TINY_GROUP, plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE
 from otfairboost.threads import RowChunks
 from workers import run_workers

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from otfairboost.binning import Bins, check_bins, encode_column, find_bins
 from otfairboost.columns import Column, read_columns
 from otfairboost.groups import Groups, drop_unused, format_label, intersect, recode, refuse_many
-from otfairboost.penalty import GROUP_WEIGHTINGS, GroupWeighting
+from otfairboost.plan import GROUP_WEIGHTINGS, GroupWeighting
 
 Float = NDArray[np.float64]
 MultiAttribute = Literal["intersection", "sum"]

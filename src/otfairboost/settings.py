@@ -18,16 +18,9 @@ from otfairboost.criteria import Target, find_criterion, stratify
 from otfairboost.groups import Groups
 from otfairboost.losses import SCORE_SPACES, Link, Loss, Offset, ScoreSpace, SoftmaxLoss
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import (
-    TRANSPORTS,
-    AnyPenalty,
-    HessianForm,
-    Penalty,
-    Plan,
-    TransportName,
-    plan_comparisons,
-)
+from otfairboost.penalty import TRANSPORTS, AnyPenalty, HessianForm, Penalty, TransportName
 from otfairboost.penalty_sum import PenaltySum
+from otfairboost.plan import Plan, plan_comparisons
 from otfairboost.scores import EXPONENTIAL_SCORE, IDENTITY_SCORE, LINK_SCORE, LOGISTIC, ScoreMap
 from otfairboost.top_focus import TopFocus
 from otfairboost.transport.exact import TIES, Ties

@@ -7,7 +7,8 @@ from scipy import special, stats
 from oracles import rational_map
 from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
-from otfairboost.penalty import Penalty, plan_comparisons
+from otfairboost.penalty import Penalty
+from otfairboost.plan import plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks
 from otfairboost.transport import transport_image, transport_map

@@ -3,7 +3,7 @@
 from typing import Any
 
 from otfairboost.criteria import WITHOUT_CONTROL
-from otfairboost.penalty import GROUP_WEIGHTINGS
+from otfairboost.plan import GROUP_WEIGHTINGS
 from otfairboost.settings import FairnessSettings
 
 # Of the others workers would have to agree on edges, strata or groups before they begin.

@@ -9,7 +9,7 @@ from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.task import Task
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import Plan
+from otfairboost.plan import Plan
 from otfairboost.settings import FairnessSettings
 
 

@@ -11,7 +11,7 @@ from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.native_metrics import Constants, NativeMetric
 from otfairboost.losses import Loss, Offset
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import Plan
+from otfairboost.plan import Plan
 from otfairboost.settings import FairnessSettings
 
 
