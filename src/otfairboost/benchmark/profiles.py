@@ -36,7 +36,7 @@ PROFILES = {
     profile.name: profile
     for profile in (
         Profile("quick", 3, 2, 26, 600.0, 6_000, (0.3, 3.0, 20.0)),
-        Profile("standard", 5, 20, 80, 3600.0, None, (0.1, 0.3, 1.0, 2.0, 5.0, 10.0, 20.0)),
+        Profile("standard", 5, 20, 52, 3600.0, None, (0.1, 0.3, 1.0, 2.0, 5.0, 10.0, 20.0)),
         Profile("paper", 5, 100, None, 14_400.0, None, (0.1, 0.2, 0.5, 1.0, 2.0, 3.5, 5.0, 7.5, 10.0, 15.0, 20.0)),
     )
 }
