@@ -3,10 +3,10 @@ import pytest
 
 from oracles import group_distance, pot_distance, rational_map
 from otfairboost.comparison import MULTI_GROUP, GroupMeasures, Transport, distance, needs_rests, pulls
-from otfairboost.transport import measure_sample, mix, transport_image
-from otfairboost.transport.exact import extend_image
+from otfairboost.transport import measure_sample, mix
+from otfairboost.transport.exact import extend_image, transport_images
 
-EXACT = Transport(transport_image, extend_image)
+EXACT = Transport(transport_images, extend_image)
 
 
 def make_stratum(seed, n_groups, *, equal_sizes=False):

@@ -19,6 +19,25 @@ def test_chunks_cover_every_row_once_and_do_not_depend_on_the_threads(n_rows):
     assert len(RowChunks(n_rows)) == len(bounds)
 
 
+def test_chunks_are_equal_and_a_power_of_two():
+    """So that 2, 4 or 8 threads finish together."""
+    for n_rows in (2 * MIN_CHUNK - 1, 3 * MIN_CHUNK, 300_000, 1_000_003):
+        sizes = [stop - start for start, stop in RowChunks(n_rows).bounds]
+        assert len(sizes) in (1, 2, 4, 8)
+        assert max(sizes) - min(sizes) < len(sizes)
+        assert len(sizes) == 1 or min(sizes) >= MIN_CHUNK - len(sizes)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(4, 2, 9000, 3), (1, 1, 1, 2), (3, 2, 0, 3)])
+def test_sum_of_parts(n_jobs, shape):
+    room = np.random.default_rng(0).normal(size=(*shape[:2], shape[2] + 5, shape[3]))
+    parts = room[:, :, : shape[2]]  # not in one piece, as the room that binners share
+    expected = sum(parts, np.zeros(shape[1:]))
+    with RowChunks(4 * MIN_CHUNK, n_jobs) as chunks:
+        assert (chunks.sum(parts) == expected).all()
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5, 64])
 def test_every_chunk_is_worked_off_once(n_jobs):
     calls = []
@@ -38,7 +57,7 @@ def test_threads_work_at_the_same_time():
 
 
 def test_no_more_threads_than_chunks_and_none_for_a_single_one():
-    assert RowChunks(3 * MIN_CHUNK, 64).n_threads == 3
+    assert RowChunks(4 * MIN_CHUNK, 64).n_threads == 4
     names = []
     RowChunks(100_000, 1).run(lambda *_: names.append(threading.current_thread()))
     assert set(names) == {threading.current_thread()}

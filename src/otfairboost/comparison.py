@@ -31,13 +31,13 @@ class Transport(NamedTuple):
 
     Attributes
     ----------
-    image : callable
-        ``image(source, target)``: the transport image of each of the source's atoms.
+    images : callable
+        ``images(source, target)``: the transport images of the source's atoms, and of the target's in the source.
     extend : callable
         ``extend(source, image)``: that map as a function that takes the atoms of other measures.
     """
 
-    image: Callable[[Measure, Measure], Float]
+    images: Callable[[Measure, Measure], tuple[Float, Float]]
     extend: Callable[[Measure, Float], Callable[[Measure], Float]]
 
 
@@ -81,12 +81,11 @@ def _one_vs_rest_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pul
     groups, rests, weights, shares = stratum
     own = 2.0 * shares / weights
     in_rest = 2.0 * shares / (weights.sum() - weights)
-    from_rest = [
-        transport.extend(rest, transport.image(rest, group)) for rest, group in zip(rests, groups, strict=True)
-    ]
+    to_rest, to_group = zip(*map(transport.images, groups, rests), strict=True)
+    from_rest = [transport.extend(rest, image) for rest, image in zip(rests, to_group, strict=True)]
     pulls = []
     for g, group in enumerate(groups):
-        total = own[g] * transport.image(group, rests[g])
+        total = own[g] * to_rest[g]
         strength = own[g]
         for h, image in enumerate(from_rest):
             if h != g:
@@ -107,25 +106,31 @@ def _barycenter_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull
     # u - T_g(u) = (1 - c_g) (u - t_g(u)), t_g the mean of the images in the other groups.
     groups, _, weights, shares = stratum
     norm = 2.0 / (1.0 - float(shares @ shares))
-    pulls = []
-    for g, group in enumerate(groups):
-        others = [h for h in range(len(groups)) if h != g]
-        target = sum(shares[h] * transport.image(group, groups[h]) for h in others) / (1.0 - shares[g])
-        pulls.append(Pull(float(2.0 * norm * shares[g] * (1.0 - shares[g]) / weights[g]), np.asarray(target)))
-    return pulls
+    targets = [np.zeros(len(group.atoms)) for group in groups]
+    for g, h in _pairs(len(groups)):
+        image, back = transport.images(groups[g], groups[h])
+        targets[g] += shares[h] / (1.0 - shares[g]) * image
+        targets[h] += shares[g] / (1.0 - shares[h]) * back
+    strengths = 2.0 * norm * shares * (1.0 - shares) / weights
+    return [Pull(float(strength), target) for strength, target in zip(strengths, targets, strict=True)]
 
 
 def _barycenter_distance(stratum: GroupMeasures) -> float:
     groups, _, _, shares = stratum
     norm = 2.0 / (1.0 - float(shares @ shares))
-    pairs = [(g, h) for g in range(len(groups)) for h in range(g)]
-    return norm * sum(float(shares[g] * shares[h]) * transport_cost(groups[g], groups[h]) for g, h in pairs)
+    return norm * sum(
+        float(shares[g] * shares[h]) * transport_cost(groups[g], groups[h]) for g, h in _pairs(len(groups))
+    )
+
+
+def _pairs(n_groups: int) -> list[tuple[int, int]]:
+    return [(g, h) for g in range(n_groups) for h in range(g)]
 
 
 def _two_group_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pull]:
     # Eq. (11): dW2^2 / du_i = 2 w_i / W_g (u_i - T(u_i)).
-    (a, b), weights = stratum.groups, stratum.weights
-    return [Pull(float(2.0 / weights[0]), transport.image(a, b)), Pull(float(2.0 / weights[1]), transport.image(b, a))]
+    images = transport.images(*stratum.groups)
+    return [Pull(float(2.0 / weight), image) for weight, image in zip(stratum.weights, images, strict=True)]
 
 
 _PULLS = {"one_vs_rest": _one_vs_rest_pulls, "barycenter": _barycenter_pulls}

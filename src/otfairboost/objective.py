@@ -7,9 +7,10 @@ constant :math:`c` (``penalty_scale``, mostly 1) of the target's unit.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from otfairboost.losses import Loss, Offset
@@ -118,7 +119,7 @@ class FairObjective:
         def add_penalty(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
             rows.add(start, stop, scale, self.hessian, grad, hess)
-            finite[index] = np.isfinite(grad[r]).all() and np.isfinite(hess[r]).all()
+            finite[index] = _all_finite(grad[r], hess[r])
 
         self._chunks.run(add_penalty)
         if not finite.all():  # LightGBM would find no split and end without a word, its model in ruins
@@ -157,3 +158,12 @@ class FairObjective:
             f"Lower learning_rate or fairness_weight (now {self.fairness_weight:g}), raise fairness_hessian "
             f"(now a factor of {self.hessian.factor:g}), or set max_delta_step or reg_lambda"
         )
+
+
+@njit(nogil=True, cache=True)
+def _all_finite(grad: NDArray[Any], hess: NDArray[Any]) -> bool:
+    infinite = 0
+    for i in range(len(grad)):
+        infinite += not abs(grad[i]) < np.inf
+        infinite += not abs(hess[i]) < np.inf
+    return infinite == 0

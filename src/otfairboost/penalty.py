@@ -20,9 +20,9 @@ from otfairboost.plan import Comparison, Plan
 from otfairboost.scores import ScoreMap, slope_at
 from otfairboost.threads import RowChunks
 from otfairboost.transport import exact, histogram, kernels
-from otfairboost.transport.exact import Ties, row_images, transport_image
+from otfairboost.transport.exact import Ties, row_images, transport_images
 from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, draw_lines, read_cells, read_rests
-from otfairboost.transport.kde import smoothed_image
+from otfairboost.transport.kde import smoothed_images
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
 
 Array = NDArray[Any]
@@ -36,7 +36,7 @@ TABLE_ENTRY = np.dtype(
 )
 """What a table says of the rows of a cell and bin: the line they follow, and the slope that a step reckons with."""
 
-_LARGEST = {name: np.finfo(TABLE_ENTRY[name]).max for name in ("centre", "target", "slope", "reach", "curvature")}
+_LARGEST, _LARGEST32 = float(np.finfo(np.float64).max), float(np.finfo(np.float32).max)
 
 
 class AnyPenalty(Protocol):
@@ -90,9 +90,9 @@ class Penalty:
         self.multi_group = multi_group
         self.transport = transport
         self.ties = ties
-        image = partial(smoothed_image, bandwidth=bandwidth) if transport == "kde" else transport_image
+        images = partial(smoothed_images, bandwidth=bandwidth) if transport == "kde" else transport_images
         self.n_bins = n_bins
-        self._transport = Transport(image, (exact if transport == "exact" else histogram).extend_image)
+        self._transport = Transport(images, (exact if transport == "exact" else histogram).extend_image)
         self._binner = ScoreBinner(
             plan.cell, plan.weight, plan.n_cells, score_map.make_grid, n_bins, reduce,
             same_bounds=any(needs_rests(multi_group, len(comparison.cells)) for comparison in plan.comparisons),
@@ -132,7 +132,7 @@ class Penalty:
         return GroupMeasures(read_cells(cells), rests, comparison.weights, comparison.shares)
 
     def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], "RowDerivatives"]:
-        histogram = self._binner.bin(score, chunks)
+        histogram = self._binner.bin(score, chunks, follow=True)
         n_bins = histogram.sums.shape[1]
         if self._table.shape[1] < n_bins:
             self._table = np.empty((self.plan.n_cells, n_bins), TABLE_ENTRY)
@@ -146,9 +146,7 @@ class Penalty:
             comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
         ):
             lines = draw_lines(group, pull.target)
-            for name, column in lines._asdict().items():
-                table[cell][name] = np.clip(column, -_LARGEST[name], _LARGEST[name])
-            table[cell]["curvature"] = self.score_map.curvature(lines.centre, lines.target)
+            _write_entries(*lines, self.score_map.curvature(lines.centre, lines.target), table[cell])
             self._strength[cell] = comparison.share * pull.strength
 
     def _exact_strata(
@@ -293,6 +291,25 @@ class TargetDerivatives(RowDerivatives):
             self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
             scale * self._strength, self._kind, self._steepness, paper, pull[r], stiffness[r],
         )  # fmt: skip
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _within(x: float, largest: float) -> float:
+    x = x if x < largest else largest
+    return x if x > -largest else -largest
+
+
+@njit(nogil=True, cache=True)
+def _write_entries(
+    centre: Array, target: Array, slope: Array, reach: Array, curvature: Array, entries: Array
+) -> None:  # fmt: skip
+    """Write a cell's part of the table; what overflows is the largest number instead."""
+    for b in range(len(entries)):
+        entries[b].centre = _within(centre[b], _LARGEST)
+        entries[b].target = _within(target[b], _LARGEST)
+        entries[b].slope = _within(slope[b], _LARGEST32)
+        entries[b].reach = _within(reach[b], _LARGEST32)
+        entries[b].curvature = curvature[b]
 
 
 # Numba's cache does not see changes in what is inlined here: who edits scores.slope_at or kernels.along has to touch

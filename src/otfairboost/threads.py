@@ -7,11 +7,15 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
 from types import TracebackType
 
+import numpy as np
+from numpy.typing import NDArray
+
 Team = Callable[[Callable[[], None], int], None]
 """Calls a function once on each of several threads, the calling one included, and returns when all are done."""
 
-MIN_CHUNK = 32768
+MIN_CHUNK = 49152
 MAX_CHUNKS = 8  # each keeps a histogram of its own
+_MIN_SUMMED = 2048
 
 
 class RowChunks:
@@ -35,7 +39,10 @@ class RowChunks:
     """
 
     def __init__(self, n_rows: int, n_jobs: int = 1) -> None:
-        size = max(MIN_CHUNK, -(-n_rows // MAX_CHUNKS))
+        n_chunks = 1
+        while n_chunks < MAX_CHUNKS and n_rows >= 2 * n_chunks * MIN_CHUNK:
+            n_chunks *= 2  # powers of two: any usual number of threads has the same work each
+        size = max(-(-n_rows // n_chunks), 1)
         self.bounds = [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
         self.n_threads = max(1, min(n_jobs, len(self.bounds)))
         self.team: Team | None = None
@@ -61,6 +68,19 @@ class RowChunks:
             work_off()
         else:
             (self.team or self._run_on_pool)(work_off, n_threads)
+
+    def sum(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum over the first axis, in its order; the last but one is shared out among the threads."""
+        total = np.empty(parts.shape[1:])
+        length = parts.shape[-2]
+        size = max(_MIN_SUMMED, -(-length // self.n_threads))
+
+        def add_up(index: int) -> None:
+            part = slice(index * size, (index + 1) * size)
+            np.add.reduce(parts[..., part, :], axis=0, out=total[..., part, :])
+
+        self.run_tasks(-(-length // size), add_up)
+        return total
 
     def _run_on_pool(self, work_off: Callable[[], None], n_threads: int) -> None:
         if self._pool is None:

@@ -21,7 +21,7 @@ from otfairboost.transport import (
     transport_map,
     wasserstein_squared,
 )
-from otfairboost.transport.exact import extend_image
+from otfairboost.transport.exact import extend_image, transport_images
 
 values = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
 samples = st.lists(st.tuples(st.integers(-6, 6), st.integers(0, 5)), min_size=1, max_size=12).filter(
@@ -145,6 +145,32 @@ def test_atoms_of_mass_0_are_skipped_wherever_they_are():
     np.testing.assert_allclose(image[1::3], transport_image(x, y), rtol=1e-15)
     assert (np.delete(image, np.s_[1::3]) == 0.0).all()
     assert transport_cost(with_holes(x), with_holes(y)) == pytest.approx(pot_distance([1, 2, 4], [0, 3, 8, 9]))
+
+
+@given(samples, samples)
+def test_images_both_ways_agree_with_rational_arithmetic(first, second):
+    (x, a), (y, b) = split(first), split(second)
+    measured = measure_sample(x, a), measure_sample(y, b)
+    there, back = transport_images(*(sample.measure for sample in measured))
+    for image, sample, weight, expected in (
+        (there, measured[0], a, rational_map(x, y, a, b)),
+        (back, measured[1], b, rational_map(y, x, b, a)),
+    ):
+        rows = weight > 0
+        np.testing.assert_allclose(image[sample.atom_of_row][rows], expected[rows], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_atom_has_an_image_both_ways_though_rounding_eats_the_last(seed):
+    rng = np.random.default_rng(seed)
+    measures = [
+        measure_sample(np.arange(1.0, n + 1), np.append(rng.random(n - 3), [1e-17, 1e-18, 1e-19])).measure
+        for n in (40, 25)
+    ]
+    for image, target in zip(transport_images(*measures), measures[::-1], strict=True):
+        assert (image >= target.atoms[0] - 1e-12).all()
+        assert (image <= target.atoms[-1] + 1e-12).all()
+        assert (np.diff(image) >= -1e-9).all()
 
 
 def test_a_map_extended_to_a_part_of_its_sample_is_the_map():

@@ -31,7 +31,7 @@ HUGE = np.array([-1e300, -1e18, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 1.0, 1e18
 
 @pytest.mark.parametrize(
     ("n_rows", "n_cells", "expected"),
-    [(1, 2, 1024), (8000, 2, 1024), (80_000, 2, 10_000), (10**7, 2, 24576), (10**7, 10, 6553), (10**7, 1000, 1024)],
+    [(1, 2, 4096), (24_000, 2, 5096), (80_000, 2, 10_000), (10**7, 2, 24576), (10**7, 10, 6553), (10**7, 1000, 1024)],
 )
 def test_default_bins(n_rows, n_cells, expected):
     assert default_bins(n_rows, n_cells) == expected
@@ -129,3 +129,34 @@ def test_scale_and_origin_are_roughly_those_of_the_quartiles(name):
     grid = make_grid(robust_grid, score, 1024)
     assert abs(grid.origin - median) <= 0.05 * spread + 1e-12 * abs(median)
     assert grid.scale == (pytest.approx(8.0 / spread, rel=0.4) if spread else 1.0)
+
+
+def test_a_last_grid_that_fits_stays_in_place():
+    """Bins follow the rows all the same, and one that does not fit is as good as none."""
+    score = np.random.default_rng(5).normal(3.0, 2.0, 20_000)
+    first = make_grid(robust_grid, score, 8192)
+    moved = {"fits": 0.05 + 1.05 * score, "far": score + 2.0, "wide": 2.0 * score - 3.0, "narrow": 0.5 * score + 1.5}
+    for name, now in moved.items():
+        grid = robust_grid(now, 8192, RowChunks(len(now)), alone, first)
+        afresh = make_grid(robust_grid, now, 8192)
+        assert (grid[:3] == first[:3]) == (name == "fits")
+        assert (grid[:3] == afresh[:3]) == (name != "fits")
+        used = [len(np.unique(bins_of(now, either))) for either in (grid, afresh)]
+        assert used[0] > 0.97 * used[1]
+
+
+@pytest.mark.parametrize("name", ["probabilities", "heavy tails", "far from zero"])
+def test_a_grid_fits_scores_near_those_it_was_made_for(name):
+    """Else it would be looked for in every round."""
+    score = SPREAD_ROWS[name]
+    first = make_grid(robust_grid, score, 8192)
+    shifted = score + 0.03 * np.subtract(*np.percentile(score, (75, 25)))
+    assert robust_grid(shifted, 8192, RowChunks(len(score)), alone, first)[:3] == first[:3]
+
+
+@pytest.mark.parametrize("name", ["probabilities", "far from zero"])
+def test_few_cells_tell_too_little_to_keep_a_grid(name):
+    score = SPREAD_ROWS[name]
+    shifted = score + 0.03 * np.subtract(*np.percentile(score, (75, 25)))
+    again = robust_grid(shifted, 1024, RowChunks(len(score)), alone, make_grid(robust_grid, score, 1024))
+    assert again[:3] == make_grid(robust_grid, shifted, 1024)[:3]

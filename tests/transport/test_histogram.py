@@ -65,7 +65,7 @@ def relative_error(x, y, score_map):
 def test_error_on_smooth_densities_at_default_bins(first, second, score_map):
     """Evenly spread quantiles, so that the exact map is as smooth as the densities: 1e-3 of the range everywhere.
 
-    This holds at 200,000 rows. Fewer rows have fewer bins by default, and err by up to 3e-3 (5,000 rows).
+    This holds at 200,000 rows. Fewer rows have fewer bins by default, and may err by more.
     """
     assert relative_error(quantiles(first, 110_000), quantiles(second, 90_000), score_map).max() <= 1e-3
 

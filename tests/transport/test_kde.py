@@ -3,7 +3,7 @@ import pytest
 
 from oracles import SmoothedSample, rational_map
 from otfairboost.transport import Measure, measure_sample
-from otfairboost.transport.kde import smoothed_cdf, smoothed_image
+from otfairboost.transport.kde import smoothed_cdf, smoothed_image, smoothed_images
 
 BANDWIDTHS = [0.01, 0.05, 0.2, 1.0, 2.0]
 
@@ -41,6 +41,14 @@ def test_map_agrees_with_scipys_gaussian_kde(bandwidth, weighted):
         low, high = (after.quantile(min(max(level + by, 1e-12), 1 - 1e-12)) for by in (-2e-4, 2e-4))
         assert low - 1e-9 <= t <= high + 1e-9
     assert (np.diff(image) >= 0).all()
+
+
+def test_images_both_ways_are_those_of_either_way():
+    x, y, a, b = two_groups(2, weighted=True)
+    source, target = measure_sample(x, a).measure, measure_sample(y, b).measure
+    there, back = smoothed_images(source, target, 0.3)
+    assert (there == smoothed_image(source, target, 0.3)).all()
+    assert (back == smoothed_image(target, source, 0.3)).all()
 
 
 def test_a_wide_kernel_maps_moments():

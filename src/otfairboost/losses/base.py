@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -67,8 +68,7 @@ class Loss(ABC):
 
         Here the response is the raw prediction itself.
         """
-        np.add(raw, offset, out=response)
-        return bool(np.isfinite(response).all())
+        return bool(_shift(raw, offset, response))
 
     def raw_prediction(self, response: Float64) -> Float64:
         """Return the raw predictions of responses."""
@@ -112,3 +112,13 @@ def weighted_quantile(y: Float32, weight: Array, level: float) -> float:
     order = np.argsort(y, kind="stable")
     cumulated = np.cumsum(weight[order], dtype=np.float64)
     return float(y[order[np.searchsorted(cumulated, level * cumulated[-1])]])
+
+
+@njit(nogil=True, cache=True)
+def _shift(raw: Array, offset: float, response: Array) -> bool:
+    """Write raw predictions plus an offset; return whether all of these are finite."""
+    infinite = 0
+    for i in range(len(raw)):
+        response[i] = raw[i] + offset
+        infinite += not abs(response[i]) < np.inf
+    return infinite == 0

@@ -14,14 +14,18 @@ _ROUND = 1.5 * 2.0**52  # a float near this has no room for fractions: its last 
 _TAYLOR = tuple(1.0 / math.factorial(k) for k in range(14))
 
 
+LARGEST = 700.0
+"""Beyond, and below its negative, exponentials stay what they are there."""
+
+
 @njit(nogil=True, cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def exponential(x: float) -> float:
     """Return exp(x) for x from -700 to 700; beyond, and for NaN, the value at the nearer end.
 
     exp(x) = 2^n exp(r) with n whole and abs(r) <= ln(2) / 2, where 13 Taylor terms are exact to the last bit or two.
     """
-    x = x if x < 700.0 else 700.0  # also catches NaN
-    x = x if x > -700.0 else -700.0
+    x = x if x < LARGEST else LARGEST  # also catches NaN
+    x = x if x > -LARGEST else -LARGEST
     shifted = x * _LOG2_E + _ROUND
     n = shifted - _ROUND
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW

@@ -21,9 +21,14 @@ def transport_image(source: Measure, target: Measure) -> NDArray[np.float64]:
     with :math:`C` the source's cumulated masses and :math:`Q` the target's quantile function: the barycentric
     projection of the monotone coupling (the paper's transport map on distinct values).
     """
-    image = np.zeros(len(source.atoms))
-    kernels.merge_walk(source.atoms, source.mass, target.atoms, target.mass, image)
-    return image
+    return transport_images(source, target)[0]
+
+
+def transport_images(source: Measure, target: Measure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the images of the source's atoms in the target, and of the target's in the source."""
+    image, back = np.zeros(len(source.atoms)), np.zeros(len(target.atoms))
+    kernels.merge_walk(source.atoms, source.mass, target.atoms, target.mass, image, back)
+    return image, back
 
 
 def extend_image(source: Measure, image: NDArray[np.float64]) -> Callable[[Measure], NDArray[np.float64]]:
@@ -33,8 +38,8 @@ def extend_image(source: Measure, image: NDArray[np.float64]) -> Callable[[Measu
 
 def transport_cost(source: Measure, target: Measure) -> float:
     """Return the squared Wasserstein-2 distance between two measures."""
-    image = np.empty(len(source.atoms))
-    return float(kernels.merge_walk(source.atoms, source.mass, target.atoms, target.mass, image))
+    image, back = np.empty(len(source.atoms)), np.empty(len(target.atoms))
+    return float(kernels.merge_walk(source.atoms, source.mass, target.atoms, target.mass, image, back))
 
 
 def row_images(source: MeasuredSample, target: Measure, ties: Ties = "average") -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """Grids that scores are binned on."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +17,14 @@ _FEW_CELLS = 8  # quartiles closer than this on a grid are looked for on a finer
 _FINER_CELLS = 1024
 _FLOAT_EDGES = kernels.float_edges()
 _MAX_ZOOMS = 6  # each a hundred times finer: then floats have no more digits
+_SPREAD = 8.0  # the interquartile range on a robust grid: its even part reaches about as far
+_TELLING_CELLS = 1024  # of a robust grid: fewer are too coarse to tell quartiles
 
 
 def default_bins(n_rows: int, n_cells: int) -> int:
     """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin."""
-    return max(min(n_rows // (4 * n_cells), 65536 // n_cells, 24576), 1024)
+    wanted = max(n_rows // (4 * n_cells), 4096 + n_rows // (12 * n_cells))
+    return max(min(wanted, 65536 // n_cells, 24576), 1024)
 
 
 class Grid(NamedTuple):
@@ -49,42 +51,47 @@ class Grid(NamedTuple):
         return int(self.starts[-1])
 
 
-MakeGrid = Callable[[NDArray[np.float64], int, RowChunks, Callable[[NDArray[np.float64]], NDArray[np.float64]]], Grid]
+Float = NDArray[np.float64]
+Reduce = Callable[[Float], Float]
+MakeGrid = Callable[[Float, int, RowChunks, Reduce, Grid | None], Grid]
+"""``make(score, n_bins, chunks, reduce, last)``: a grid for these scores, perhaps placed as ``last`` was."""
 
 
-def unit_grid(
-    score: NDArray[np.float64],
-    n_bins: int,
-    chunks: RowChunks,
-    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> Grid:
+def unit_grid(score: Float, n_bins: int, chunks: RowChunks, reduce: Reduce, last: Grid | None = None) -> Grid:
     """Return a grid for probabilities: fixed even cells on [0, 1], divided further where rows are."""
-    return _divide(score, kernels.UNIFORM, 0.0, 1.0, n_bins, chunks, reduce)
+    place = (kernels.UNIFORM, 0.0, 1.0)
+    return _divide(place, _count_cells(score, place, _share_cells(n_bins), chunks, reduce), n_bins)
 
 
-def robust_grid(
-    score: NDArray[np.float64],
-    n_bins: int,
-    chunks: RowChunks,
-    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> Grid:
+def robust_grid(score: Float, n_bins: int, chunks: RowChunks, reduce: Reduce, last: Grid | None = None) -> Grid:
     """Return a grid that follows the scores and that outliers cannot ruin.
 
     Cells are even near the median, on the scale of the interquartile range, and grow in proportion to the distance
     further out, to millions of interquartile ranges. No score falls off the grid. Median and range are known to some
     percent: they decide how fine the bins are, not what is right, because any grid gives the exact transport of the
-    measures binned on it.
+    measures binned on it. So a last grid that still fits is placed no further, which saves looking for them.
     """
+    n_cells = _share_cells(n_bins)
+    if last is not None and n_cells >= _TELLING_CELLS:
+        place = last[:3]
+        counts = _count_cells(score, place, n_cells, chunks, reduce)
+        if _still_fits(counts):
+            return _divide(place, counts, n_bins)
     median, spread = _find_centre(score, chunks, reduce)
-    scale = 8.0 / spread if spread > 0.0 else 1.0
-    return _divide(score, kernels.LOGARITHMIC, median, scale if np.isfinite(scale) else 1.0, n_bins, chunks, reduce)
+    scale = _SPREAD / spread if spread > 0.0 else 1.0
+    place = (kernels.LOGARITHMIC, median, scale if np.isfinite(scale) else 1.0)
+    return _divide(place, _count_cells(score, place, n_cells, chunks, reduce), n_bins)
 
 
-def _find_centre(
-    score: NDArray[np.float64],
-    chunks: RowChunks,
-    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> tuple[float, float]:
+def _still_fits(counts: Float) -> bool:
+    """Return whether the rows in a robust grid's even cells have their quartiles about where such a grid has them."""
+    cells = np.searchsorted(np.cumsum(counts), np.array(_QUARTILES) * counts.sum())
+    octaves = ((cells + 0.5) / len(counts) - 0.5) * (2 * kernels.N_OCTAVES)
+    low, median, high = np.sign(octaves) * (np.exp2(np.abs(octaves)) - 1.0)
+    return bool(abs(median) <= 0.125 * _SPREAD and 0.6 * _SPREAD <= high - low <= 1.7 * _SPREAD)
+
+
+def _find_centre(score: Float, chunks: RowChunks, reduce: Reduce) -> tuple[float, float]:
     """Return median and interquartile range, roughly; the whole range if half of the rows are equal.
 
     From numbers of rows alone, which workers can add up: the result does not depend on who has which rows, nor on
@@ -106,51 +113,40 @@ def _find_centre(
         if not top - bottom > 1e-14 * max(abs(bottom), abs(top)):
             break
         edges = np.linspace(bottom, top, _FINER_CELLS + 1)
-        count = partial(_count_cells, kind=kernels.UNIFORM, origin=bottom, scale=1.0 / (top - bottom))
-        counts = _count(score, count, _FINER_CELLS, chunks, reduce)
+        counts = _count_cells(score, (kernels.UNIFORM, bottom, 1.0 / (top - bottom)), _FINER_CELLS, chunks, reduce)
     return float(0.5 * edges[median] + 0.5 * edges[median + 1]), float(whole_range)
 
 
+def _count_cells(
+    score: Float, place: tuple[int, float, float], n_cells: int, chunks: RowChunks, reduce: Reduce
+) -> Float:
+    """Return the number of rows in each of a grid's even cells, over all workers."""
+    return _count(score, lambda rows, counts: kernels.count_cells(rows, *place, counts), n_cells, chunks, reduce)
+
+
 def _count(
-    score: NDArray[np.float64],
-    count: Callable[[NDArray[np.float64], NDArray[np.int32]], None],
-    n_cells: int,
-    chunks: RowChunks,
-    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.float64]:
-    """Return the number of rows in each cell of a grid, over all workers."""
+    score: Float, count: Callable[[Float, NDArray[np.int32]], None], n_cells: int, chunks: RowChunks, reduce: Reduce
+) -> Float:
     counts = np.zeros((len(chunks), n_cells), np.int32)
     chunks.run(lambda index, start, stop: count(score[start:stop], counts[index]))
     return reduce(counts.sum(axis=0, dtype=np.float64))
 
 
-def _count_cells(
-    score: NDArray[np.float64], counts: NDArray[np.int32], *, kind: int, origin: float, scale: float
-) -> None:
-    kernels.count_cells(score, kind, origin, scale, counts)
+def _share_cells(n_bins: int) -> int:
+    return max(1, n_bins // _BINS_PER_CELL)
 
 
-def _divide(
-    score: NDArray[np.float64],
-    kind: int,
-    origin: float,
-    scale: float,
-    n_bins: int,
-    chunks: RowChunks,
-    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> Grid:
+def _divide(place: tuple[int, float, float], counts: Float, n_bins: int) -> Grid:
     """Divide cells into bins: one each, and of the others some evenly, some by rows, most where rows are few.
 
     There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only.
     """
-    n_cells = max(1, n_bins // _BINS_PER_CELL)
-    counts = _count(score, partial(_count_cells, kind=kind, origin=origin, scale=scale), n_cells, chunks, reduce)
     wanted = np.minimum(np.maximum(counts, 8.0), _SPARSE**2 / np.maximum(counts, 1.0))
     sparse = np.where(counts > 2, wanted, 0.0)
     share = sum(
         part * measure / max(1.0, measure.sum()) for part, measure in ((0.1, counts > 0), (0.6, sparse), (0.3, counts))
     )
-    bins = 1 + ((n_bins - n_cells) * share).astype(np.int32)
-    starts = np.zeros(n_cells + 1, np.int32)
+    bins = 1 + ((n_bins - len(counts)) * share).astype(np.int32)
+    starts = np.zeros(len(counts) + 1, np.int32)
     np.cumsum(bins, out=starts[1:])
-    return Grid(kind, origin, scale, starts)
+    return Grid(*place, starts)

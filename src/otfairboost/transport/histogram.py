@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
-from otfairboost.transport.grid import MakeGrid
+from otfairboost.transport.grid import Grid, MakeGrid
 from otfairboost.transport.measure import Measure
 
 Float = NDArray[np.float64]
@@ -118,11 +118,18 @@ class ScoreBinner:
         self._n_bins = n_bins
         self._reduce = reduce
         self._n_bounds = 1 if same_bounds else n_cells
+        self._followed: Grid | None = None
         self._scratch = Scratch() if scratch is None else scratch
 
-    def bin(self, score: Float, chunks: RowChunks) -> Histogram:
-        """Return the histogram of these scores."""
-        grid = self._make_grid(score, self._n_bins // 2, chunks, self._reduce)
+    def bin(self, score: Float, chunks: RowChunks, *, follow: bool = False) -> Histogram:
+        """Return the histogram of these scores.
+
+        With ``follow`` the grid is placed where the last one that followed was, if it fits: for scores that change
+        little from call to call.
+        """
+        grid = self._make_grid(score, self._n_bins // 2, chunks, self._reduce, self._followed if follow else None)
+        if follow:
+            self._followed = grid
         moments, partial = self._scratch.room(len(chunks), self._n_bounds, self._n_cells, grid.n_bins)
 
         def find(index: int, start: int, stop: int) -> None:
@@ -130,7 +137,7 @@ class ScoreBinner:
             kernels.find_bins(score[r], self._cell[r], *grid, self.bins[r], moments[index])
 
         chunks.run(find)
-        rows, total = np.moveaxis(self._reduce(moments.sum(axis=0)), 2, 0)
+        rows, total = np.moveaxis(self._reduce(chunks.sum(moments)), 2, 0)
         middle = total / np.maximum(rows, 1.0)
 
         def fill(index: int, start: int, stop: int) -> None:
@@ -138,7 +145,7 @@ class ScoreBinner:
             kernels.fill_histogram(score[r], self._cell[r], self._weight[r], middle, self.bins[r], partial[index])
 
         chunks.run(fill)
-        return Histogram(self._reduce(partial.sum(axis=0)), np.broadcast_to(middle, (self._n_cells, grid.n_bins)))
+        return Histogram(self._reduce(chunks.sum(partial)), np.broadcast_to(middle, (self._n_cells, grid.n_bins)))
 
 
 def read_rests(histogram: Histogram) -> list[Measure]:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft, special
 
-from otfairboost.transport.exact import transport_image
+from otfairboost.transport.exact import transport_images
 from otfairboost.transport.measure import Measure
 
 _TAIL = 6.0  # kernel widths kept on either side; the mass beyond is 1e-9
@@ -13,7 +13,14 @@ _MIN_NODES, _MAX_NODES = 4096, 1 << 17
 
 
 def smoothed_image(source: Measure, target: Measure, bandwidth: float) -> NDArray[np.float64]:
-    r"""Return :math:`H_1^{-1}(H_0(u))` at the source's atoms, :math:`H_s` the KDE-smoothed distribution functions.
+    r"""Return :math:`H_1^{-1}(H_0(u))` at the source's atoms, :math:`H_s` the KDE-smoothed distribution functions."""
+    return smoothed_images(source, target, bandwidth)[0]
+
+
+def smoothed_images(
+    source: Measure, target: Measure, bandwidth: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smoothed map at the source's atoms, and its inverse at the target's.
 
     Parameters
     ----------
@@ -28,16 +35,14 @@ def smoothed_image(source: Measure, target: Measure, bandwidth: float) -> NDArra
     A measure on a single point has no density; the pair is then transported without smoothing.
     Paper, section "Numerical Estimation of the Derivatives".
     """
-    full, source, target = source, source.support(), target.support()
-    width_source = bandwidth * np.sqrt(source.variance())
-    width_target = bandwidth * np.sqrt(target.variance())
-    span = max(source.atoms[-1], target.atoms[-1]) - min(source.atoms[0], target.atoms[0])
-    if min(width_source, width_target) <= 1e-12 * span or span == 0.0:
-        return transport_image(full, target)
-    nodes_source, cdf_source = smoothed_cdf(source, width_source)
-    nodes_target, cdf_target = smoothed_cdf(target, width_target)
-    level = np.interp(full.atoms, nodes_source, cdf_source)
-    return np.interp(level, cdf_target, nodes_target)
+    a, b = source.support(), target.support()
+    widths = [bandwidth * np.sqrt(measure.variance()) for measure in (a, b)]
+    span = max(a.atoms[-1], b.atoms[-1]) - min(a.atoms[0], b.atoms[0])
+    if min(widths) <= 1e-12 * span or span == 0.0:
+        return transport_images(source, target)
+    (nodes_a, cdf_a), (nodes_b, cdf_b) = smoothed_cdf(a, widths[0]), smoothed_cdf(b, widths[1])
+    image = np.interp(np.interp(source.atoms, nodes_a, cdf_a), cdf_b, nodes_b)
+    return image, np.interp(np.interp(target.atoms, nodes_b, cdf_b), cdf_a, nodes_a)
 
 
 def smoothed_cdf(measure: Measure, width: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -27,13 +27,13 @@ N_FLOAT_CELLS = 192 << 5
 
 
 @njit(nogil=True, cache=True)
-def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
-    """Couple two discrete measures monotonically; write the image of each atom, return the cost.
+def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array, back: Array) -> float:
+    """Couple two discrete measures monotonically; write the images of both's atoms, return the cost.
 
     x, p : atoms (ascending) and masses of the source; atoms of mass 0 are no atoms, and keep their image
     y, q : the same for the target; both masses sum to 1 up to rounding
     image[i] = sum_j pi_ij y_j / p_i, the mean of the target's quantile function over the interval that atom i
-    fills, pi the monotone coupling. The cost is sum_ij pi_ij (x_i - y_j)^2.
+    fills, pi the monotone coupling; back[j] = sum_i pi_ij x_i / q_j. The cost is sum_ij pi_ij (x_i - y_j)^2.
     """
     m = len(y)
     while m > 0 and q[m - 1] <= 0.0:
@@ -43,10 +43,12 @@ def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
     while q[j] <= 0.0:
         j += 1
     left_q = q[j]
+    back_moment = back_moved = at = 0.0
     for i in range(len(x)):
         left_p = p[i]
         if left_p <= 0.0:
             continue
+        at = x[i]
         moment = 0.0
         moved = 0.0
         while True:
@@ -55,15 +57,26 @@ def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array) -> float:
             step = left_p if last or left_p <= left_q else left_q
             moment += step * y[j]
             moved += step
-            cost += step * (x[i] - y[j]) * (x[i] - y[j])
+            back_moment += step * at
+            back_moved += step
+            cost += step * (at - y[j]) * (at - y[j])
             left_p -= step
             left_q -= step
-            while left_q <= 0.0 and j < m - 1:
-                j += 1
-                left_q = q[j]
+            if left_q <= 0.0 and not last:
+                back[j] = back_moment / back_moved
+                back_moment = back_moved = 0.0
+                while left_q <= 0.0:
+                    j += 1
+                    left_q = q[j]
             if left_p <= 0.0:
                 break
         image[i] = moment / moved
+    # Of the last atoms rounding may have left some without a share: they go where the source ends.
+    while j < m:
+        if q[j] > 0.0:
+            back[j] = back_moment / back_moved if back_moved > 0.0 else at
+            back_moment = back_moved = 0.0
+        j += 1
     return cost
 
 
@@ -114,10 +127,13 @@ def place(z: float, kind: int, origin: float, scale: float) -> float:
 def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Array) -> None:
     """Count the scores in each of the grid's even cells."""
     n_cells = len(counts)
+    top = n_cells - 1e-9
     counts[:] = 0
     for i in range(len(score)):
         t = place(score[i], kind, origin, scale) * n_cells
-        counts[min(max(int(t), 0), n_cells - 1)] += 1
+        t = t if t > 0.0 else 0.0  # by comparisons and with unsigned indices, as in find_bins
+        t = t if t < top else top
+        counts[np.uint32(np.int32(t))] += 1
 
 
 @njit(nogil=True, cache=True)
