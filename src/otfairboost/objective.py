@@ -83,6 +83,7 @@ class FairObjective:
         shape = len(y) if loss.n_outputs == 1 else (loss.n_outputs, len(y))
         self._grad = np.empty(shape, np.float32)
         self._hess = np.empty(shape, np.float32)
+        self._score: Float64 | None = None
         self._iteration = 0
 
     @property
@@ -90,12 +91,13 @@ class FairObjective:
         """Return the number of rows on this machine."""
         return len(self._y)
 
-    def derivatives(self, raw_prediction: Float64, *, overwrite: bool = False) -> tuple[Float32, Float32]:
+    def derivatives(self, raw_prediction: NDArray[Any], *, overwrite: bool = False) -> tuple[Float32, Float32]:
         """Return gradient and hessian at these raw predictions, in buffers that the next call reuses.
 
-        With ``overwrite`` the raw predictions are replaced by the scores, which saves 8 bytes a row.
+        Raw predictions may be of single precision. With ``overwrite``, those of double precision are replaced by the
+        scores, which saves 8 bytes a row.
         """
-        score = raw_prediction if overwrite else np.empty(len(raw_prediction))
+        score = raw_prediction if overwrite else self._room()
         grad, hess = self._grad, self._hess
         score_map = self.penalty.score_map
         finite = np.ones(len(self._chunks), bool)
@@ -126,6 +128,12 @@ class FairObjective:
             self.raise_diverged()
         self._iteration += 1
         return grad, hess
+
+    def _room(self) -> Float64:
+        """Return room for scores that stays from round to round: a new one would be mapped page by page each time."""
+        if self._score is None:
+            self._score = np.empty(self.n_rows)
+        return self._score
 
     def value(self, raw_prediction: Float64) -> ObjectiveValue:
         """Return mean loss and penalty at these raw predictions; the objective is loss + fairness_weight * penalty."""

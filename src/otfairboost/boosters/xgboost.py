@@ -111,7 +111,9 @@ def train_booster(
         own.append(FollowLearningRate(objective, settings))
 
         def compute(raw: NDArray[np.float32], _: xgb.DMatrix) -> tuple[Any, Any]:
-            # Class-major inside, row-major for XGBoost; of one output the same.
+            if raw.ndim == 1:
+                return objective.derivatives(raw)
+            # Class-major inside, row-major for XGBoost.
             derivatives = objective.derivatives(np.asarray(raw, np.float64, order="F"), overwrite=True)
             return tuple(np.ascontiguousarray(one) for one in derivatives)  # type: ignore[return-value]
 

@@ -95,7 +95,7 @@ class WorkerObjective:
         """Return gradient and hessian of the worker's rows."""
         try:
             objective = self._objectives.get(id(matrix)) or self._make_objective(matrix)
-            return objective.derivatives(predicted.astype(np.float64), overwrite=True)
+            return objective.derivatives(predicted)
         except XGBoostError:  # of the collective: another worker is gone
             raise
         except Exception as error:
