@@ -12,6 +12,7 @@ from otfairboost.transport import kernels
 MIN_BINS, MAX_BINS = 16, 65536  # a row's bin is kept in 16 bits
 _BINS_PER_CELL = 4
 _SPARSE = 32  # rows: cells of about as many get the most bins
+_EXTREME = 64  # rows at either end that get the most bins each
 _QUARTILES = (0.25, 0.5, 0.75)
 _FEW_CELLS = 8  # quartiles closer than this on a grid are looked for on a finer one
 _FINER_CELLS = 1024
@@ -139,12 +140,21 @@ def _share_cells(n_bins: int) -> int:
 def _divide(place: tuple[int, float, float], counts: Float, n_bins: int) -> Grid:
     """Divide cells into bins: one each, and of the others some evenly, some by rows, most where rows are few.
 
-    There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only.
+    There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only:
+    in cells of few rows, and among the first and the last rows of all. Two rows share a bin without harm.
     """
+    several = counts > 2
     wanted = np.minimum(np.maximum(counts, 8.0), _SPARSE**2 / np.maximum(counts, 1.0))
-    sparse = np.where(counts > 2, wanted, 0.0)
+    up_to = np.cumsum(counts)
+    from_end = np.minimum(up_to, up_to[-1] - up_to + counts)
     share = sum(
-        part * measure / max(1.0, measure.sum()) for part, measure in ((0.1, counts > 0), (0.6, sparse), (0.3, counts))
+        part * measure / max(1.0, measure.sum())
+        for part, measure in (
+            (0.1, counts > 0),
+            (0.4, np.where(several, wanted, 0.0)),
+            (0.3, np.where(several, counts / (1.0 + from_end / _EXTREME), 0.0)),
+            (0.2, counts),
+        )
     )
     bins = 1 + ((n_bins - len(counts)) * share).astype(np.int32)
     starts = np.zeros(len(counts) + 1, np.int32)
