@@ -31,7 +31,7 @@ HUGE = np.array([-1e300, -1e18, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 1.0, 1e18
 
 @pytest.mark.parametrize(
     ("n_rows", "n_cells", "expected"),
-    [(1, 2, 4096), (24_000, 2, 5096), (80_000, 2, 10_000), (10**7, 2, 24576), (10**7, 10, 6553), (10**7, 1000, 1024)],
+    [(1, 2, 3072), (24_000, 2, 4072), (80_000, 2, 10_000), (10**7, 2, 24576), (10**7, 10, 6553), (10**7, 1000, 1024)],
 )
 def test_default_bins(n_rows, n_cells, expected):
     assert default_bins(n_rows, n_cells) == expected
