@@ -8,6 +8,7 @@ of one group alone in a bin, however far apart these images are; elsewhere the e
 varies within the bin.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -55,15 +56,18 @@ class Scratch:
     """Where binners sum up. Binners of the same rows that work one after the other may share one."""
 
     def __init__(self) -> None:
-        self.moments = np.empty((0, 0, 0, 2))
-        self.partial = np.empty((0, 0, 0, 3))
+        self._buffer = np.empty(0)
 
-    def room(self, n_chunks: int, n_bounds: int, n_cells: int, n_bins: int) -> tuple[Float, Float]:
-        """Return room for each chunk's moments of the grid's bins, and for its histogram of twice as many."""
-        if self.partial.shape[:2] != (n_chunks, n_cells) or self.partial.shape[2] < 2 * n_bins:
-            self.moments = np.empty((n_chunks, n_bounds, n_bins, 2))
-            self.partial = np.empty((n_chunks, n_cells, 2 * n_bins, 3))
-        return self.moments[:, :, :n_bins], self.partial[:, :, : 2 * n_bins]
+    def room(self, n_chunks: int, n_bounds: int, n_cells: int, n_bins: int, max_bins: int) -> tuple[Float, Float]:
+        """Return room for each chunk's moments of the grid's bins, and for its histogram of twice as many.
+
+        It is the same room: moments are summed up before the histogram is begun. And it is made once, for as many bins
+        as a grid may have.
+        """
+        moments, partial = (n_chunks, n_bounds, n_bins, 2), (n_chunks, n_cells, 2 * n_bins, 3)
+        if len(self._buffer) < math.prod(partial):
+            self._buffer = np.empty(n_chunks * n_cells * 2 * max(n_bins, max_bins) * 3)
+        return self._buffer[: math.prod(moments)].reshape(moments), self._buffer[: math.prod(partial)].reshape(partial)
 
 
 class ScoreBinner:
@@ -127,10 +131,11 @@ class ScoreBinner:
         With ``follow`` the grid is placed where the last one that followed was, if it fits: for scores that change
         little from call to call.
         """
-        grid = self._make_grid(score, self._n_bins // 2, chunks, self._reduce, self._followed if follow else None)
+        max_bins = self._n_bins // 2
+        grid = self._make_grid(score, max_bins, chunks, self._reduce, self._followed if follow else None)
         if follow:
             self._followed = grid
-        moments, partial = self._scratch.room(len(chunks), self._n_bounds, self._n_cells, grid.n_bins)
+        moments, partial = self._scratch.room(len(chunks), self._n_bounds, self._n_cells, grid.n_bins, max_bins)
 
         def find(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
