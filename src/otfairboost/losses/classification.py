@@ -8,7 +8,7 @@ from numba import njit
 from scipy import special
 
 from otfairboost.losses.base import Array, Float32, Float64, Loss, refuse_target, weighted_mean
-from otfairboost.losses.exponential import exponential
+from otfairboost.losses.exponential import BLOCK, exponential
 
 
 class LogLoss(Loss):
@@ -75,10 +75,14 @@ class CrossEntropy(LogLoss):
 def _write_probabilities(raw: Array, offset: float, response: Array) -> bool:
     """Write 1 / (1 + exp(-F))."""
     infinite = 0
-    for i in range(len(raw)):
-        x = -(raw[i] + offset)
-        infinite += not abs(x) < np.inf
-        response[i] = 1.0 / (1.0 + exponential(x))
+    block = np.empty(BLOCK)  # the response may take the place of the raw prediction
+    for start in range(0, len(raw), BLOCK):
+        n = min(BLOCK, len(raw) - start)
+        for i in range(n):
+            block[i] = -(raw[start + i] + offset)
+        for i in range(n):
+            infinite += not abs(block[i]) < np.inf
+            response[start + i] = 1.0 / (1.0 + exponential(block[i]))
     return infinite == 0
 
 

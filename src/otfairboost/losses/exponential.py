@@ -14,6 +14,9 @@ _ROUND = 1.5 * 2.0**52  # a float near this has no room for fractions: its last 
 _TAYLOR = tuple(1.0 / math.factorial(k) for k in range(14))
 
 
+BLOCK = 1024
+"""Numbers to take at a time into an array of their own: vector instructions must not read where they write."""
+
 LARGEST = 700.0
 """Beyond, and below its negative, exponentials stay what they are there."""
 

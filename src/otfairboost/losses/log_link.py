@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from otfairboost.losses.base import Array, Float32, Float64, Loss, refuse_target, weighted_mean
-from otfairboost.losses.exponential import LARGEST, exponential
+from otfairboost.losses.exponential import BLOCK, LARGEST, exponential
 
 
 class LogLinkLoss(Loss):
@@ -139,11 +139,15 @@ class TweedieLoss(LogLinkLoss):
 def _write_exponentials(raw: Array, offset: float, response: Array) -> bool:
     """Write exp(F); return whether F is a number, and not so large that this overflows."""
     infinite = 0
-    for i in range(len(raw)):
-        x = raw[i] + offset
-        infinite += not x < LARGEST
-        infinite += not x > -np.inf
-        response[i] = exponential(x)
+    block = np.empty(BLOCK)  # the response may take the place of the raw prediction
+    for start in range(0, len(raw), BLOCK):
+        n = min(BLOCK, len(raw) - start)
+        for i in range(n):
+            block[i] = raw[start + i] + offset
+        for i in range(n):
+            infinite += not block[i] < LARGEST
+            infinite += not block[i] > -np.inf
+            response[start + i] = exponential(block[i])
     return infinite == 0
 
 

@@ -24,7 +24,7 @@ _TELLING_CELLS = 1024  # of a robust grid: fewer are too coarse to tell quartile
 
 def default_bins(n_rows: int, n_cells: int) -> int:
     """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin."""
-    wanted = max(n_rows // (4 * n_cells), 3072 + n_rows // (12 * n_cells))
+    wanted = max(n_rows // 4, 6144 + n_rows // 12) // n_cells
     return max(min(wanted, 65536 // n_cells, 24576), 1024)
 
 
