@@ -13,6 +13,7 @@ from otfairboost.criteria import Target
 from otfairboost.groups import Groups
 from otfairboost.losses import SoftmaxLoss
 from otfairboost.penalty import HessianForm
+from otfairboost.threads import MIN_CHUNK
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 
@@ -165,7 +166,7 @@ def test_raw_predictions_are_kept_unless_they_may_be_overwritten(focus):
 
 @pytest.mark.parametrize("transport", ["histogram", "kde"])
 def test_results_are_bit_identical_for_every_number_of_threads(transport):
-    sample = Sample(6, n=70_000, n_groups=3, weighted=True)
+    sample = Sample(6, n=2 * MIN_CHUNK, n_groups=3, weighted=True)
     results = []
     for n_jobs in (1, 2, 3):
         objective = sample.objective(fairness="equalized_odds", transport=transport, focus=2.0, n_jobs=n_jobs)

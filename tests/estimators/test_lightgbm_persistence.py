@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from estimators.samples import SMALL, STEADY, make_loans, make_wages
 from otfairboost import FairLGBMClassifier, FairLGBMRegressor
+from otfairboost.threads import MIN_CHUNK
 
 LOANS, WAGES = make_loans(), make_wages()
 OWN = {
@@ -159,7 +160,7 @@ def test_random_state_repeats_the_model(seed):
 @pytest.mark.parametrize("transport", ["histogram", "exact", "kde"])
 def test_threads_do_not_change_the_model(transport):
     # More rows than one chunk holds, so that the penalty is computed by both threads.
-    many = make_loans(70_000)
+    many = make_loans(2 * MIN_CHUNK)
     params = {**STEADY, "n_estimators": 4, "num_leaves": 8, "transport": transport}
     one, two = (fit(FairLGBMClassifier(**params | {"n_jobs": n}), many) for n in (1, 2))
     assert (
@@ -169,7 +170,7 @@ def test_threads_do_not_change_the_model(transport):
 
 
 def test_no_thread_outlives_a_fit():
-    many = make_loans(70_000)
+    many = make_loans(2 * MIN_CHUNK)  # fewer are one chunk, for which no thread is started
     params = {**STEADY, "n_estimators": 2, "n_jobs": 2}
     evaluation = {"eval_X": many.X[::-1], "eval_y": many.y[::-1], "eval_sensitive_features": many.groups[::-1]}
     names = []

@@ -20,6 +20,7 @@ from estimators.samples import ALMOST_PLAIN, make_loans, make_wages
 from otfairboost import FairXGBClassifier, FairXGBRegressor
 from otfairboost.metrics import demographic_parity_difference
 from otfairboost.selection import FairnessFrontier
+from otfairboost.threads import MIN_CHUNK
 
 SMALL = {"n_jobs": 1, "n_estimators": 12, "max_depth": 4, "random_state": 3}
 LOANS, WAGES, MORE = make_loans(), make_wages(), make_loans(300, seed=1)
@@ -142,7 +143,7 @@ def test_whole_weights_are_repeated_rows():
 
 
 def test_all_threads_give_the_same_model():
-    many = make_loans(70_000)
+    many = make_loans(2 * MIN_CHUNK)
     params = {**SMALL, "n_estimators": 3}
     one, two = (fit(FairXGBClassifier(**params | {"n_jobs": n}), many) for n in (1, 2))
     np.testing.assert_allclose(margins(one, many.X), margins(two, many.X), atol=1e-4)
