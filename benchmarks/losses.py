@@ -122,6 +122,15 @@ def loss_ratios(sizes: Sizes) -> Iterator[Figure]:
         yield _compare(f"fit_ratio_{task.objective}", task.limit, sizes, plain, fair, X, y, sensitive_features=groups)
 
 
+def weighted_ratio(sizes: Sizes) -> Iterator[Figure]:
+    """Plain LightGBM with weights over without: what sums of hessians cost it, which are constant else."""
+    X, raw, _ = make_data(sizes, 2)
+    y = wage(raw, np.random.default_rng(1))
+    weight = np.random.default_rng(2).uniform(0.99, 1.01, len(y))
+    model = lgb.LGBMRegressor(n_estimators=sizes.trees, num_leaves=31, verbosity=-1, n_jobs=-1)
+    yield _compare("plain_fit_ratio_weighted", None, sizes, model, model, X, y, sample_weight=weight)
+
+
 def variant_ratios(sizes: Sizes) -> Iterator[Figure]:
     """Fit time over plain LightGBM's of criteria and attributes that take more work, on squared error."""
     parameters = {"n_estimators": sizes.trees, "num_leaves": 31, "verbosity": -1, "n_jobs": -1}
@@ -149,7 +158,7 @@ def _compare(
     return Figure(name, median(ratios), limit, detail=detail)
 
 
-MEASUREMENTS = (loss_ratios, variant_ratios)
+MEASUREMENTS = (loss_ratios, weighted_ratio, variant_ratios)
 
 
 def main(arguments: list[str] | None = None) -> list[Figure]:

@@ -195,6 +195,18 @@ def test_an_offset_is_added_to_the_raw_predictions(classification, focus):
     np.testing.assert_allclose(shifted.value(rows.raw - 0.7), plain.value(rows.raw), rtol=1e-10)
 
 
+@pytest.mark.parametrize("classification", [True, False])
+def test_raw_predictions_of_single_precision(classification):
+    """As XGBoost has them: the same numbers, read without a copy."""
+    rows = make_rows(3, 200)
+    objective = make_objective(rows, classification=classification, fairness_weight=5.0, offset=0.25)
+    raw = rows.raw.astype(np.float32)
+    single = [part.copy() for part in objective.derivatives(raw)]
+    assert (raw == rows.raw.astype(np.float32)).all()
+    for ours, expected in zip(single, objective.derivatives(raw.astype(np.float64)), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
 @pytest.mark.parametrize("focus", [1.0, 4.0])
 def test_raw_predictions_are_kept_unless_they_may_be_overwritten(focus):
     rows = make_rows(8)

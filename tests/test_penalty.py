@@ -206,6 +206,22 @@ def test_results_are_bit_identical_for_every_number_of_threads(transport):
             assert (ours == expected).all()
 
 
+def test_a_value_in_between_does_not_change_the_next_derivatives():
+    """Grids follow from round to round; metrics of other scores must not lead them astray."""
+    rows = smooth_rows(20_000, 2)
+    first, next_ = rows.raw, 1.2 * rows.raw
+    followed = []
+    for between in ([], [50.0 + 0.01 * rows.raw]):
+        penalty = make_penalty(rows, classification=False, transport="histogram")
+        add_derivatives(penalty, first)
+        for score in between:
+            penalty.value(score, RowChunks(len(score)))
+        followed.append(add_derivatives(penalty, next_))
+    afresh = add_derivatives(make_penalty(rows, classification=False, transport="histogram"), next_)
+    assert all((one == other).all() for one, other in zip(*followed, strict=True))
+    assert any((one != other).any() for one, other in zip(followed[0], afresh, strict=True))  # it did follow
+
+
 def test_workers_that_sum_their_histograms_have_one_penalty():
     """Three workers hold a part of the rows each; summing over them gives each part the targets of all rows."""
     rows = smooth_rows(8000, 3)

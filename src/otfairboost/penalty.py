@@ -134,8 +134,8 @@ class Penalty:
     def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], "RowDerivatives"]:
         histogram = self._binner.bin(score, chunks, follow=True)
         n_bins = histogram.sums.shape[1]
-        if self._table.shape[1] < n_bins:
-            self._table = np.empty((self.plan.n_cells, max(n_bins, self.n_bins)), TABLE_ENTRY)
+        if not self._table.shape[1]:
+            self._table = np.empty((self.plan.n_cells, self.n_bins), TABLE_ENTRY)
         table = self._table[:, :n_bins]
         tasks = [partial(self._write_table, comparison, histogram, table) for comparison in self.plan.comparisons]
         return list(tasks), TableDerivatives(self, score, self._strength, self._binner.bins, table)

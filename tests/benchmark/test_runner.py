@@ -92,6 +92,20 @@ def test_nothing_is_done_twice(undisturbed):
     assert run_task(LOANS, [Few(), Slow()], PROFILE, undisturbed, n_jobs=1) == (18, 0, 0)
 
 
+class Wider(Few):
+    """Draws other parameters than it did when the results were made."""
+
+    def sample(self, rng, task):
+        return {**super().sample(rng, task), "fairness_weight": 123.0}
+
+
+def test_a_changed_search_space_is_refused(undisturbed):
+    before = read(undisturbed)
+    with pytest.raises(StoreError, match=r"other parameters than this version tries .*123\.0.* never mixed"):
+        run_task(LOANS, [Wider(), Slow()], PROFILE, undisturbed, n_jobs=1)
+    assert read(undisturbed) == before
+
+
 def test_another_seed_or_profile_is_refused(undisturbed):
     before = undisturbed.read_bytes()
     with pytest.raises(StoreError, match="seed 0 there, 1 here"):

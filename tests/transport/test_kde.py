@@ -3,9 +3,13 @@ import pytest
 
 from oracles import SmoothedSample, rational_map
 from otfairboost.transport import Measure, measure_sample
-from otfairboost.transport.kde import smoothed_cdf, smoothed_image, smoothed_images
+from otfairboost.transport.kde import smoothed_cdf, smoothed_images
 
 BANDWIDTHS = [0.01, 0.05, 0.2, 1.0, 2.0]
+
+
+def smoothed_image(source, target, bandwidth):
+    return smoothed_images(source, target, bandwidth)[0]
 
 
 def two_groups(seed, *, weighted):
@@ -43,12 +47,12 @@ def test_map_agrees_with_scipys_gaussian_kde(bandwidth, weighted):
     assert (np.diff(image) >= 0).all()
 
 
-def test_images_both_ways_are_those_of_either_way():
+def test_the_way_back_is_the_map_of_the_other_direction():
     x, y, a, b = two_groups(2, weighted=True)
     source, target = measure_sample(x, a).measure, measure_sample(y, b).measure
     there, back = smoothed_images(source, target, 0.3)
-    assert (there == smoothed_image(source, target, 0.3)).all()
     assert (back == smoothed_image(target, source, 0.3)).all()
+    assert len(there) == len(source.atoms)
 
 
 def test_a_wide_kernel_maps_moments():

@@ -1,5 +1,6 @@
 """Runs a task: every fit that the store lacks, on all cores, each result written when it is there."""
 
+import json
 import os
 import platform
 import time
@@ -14,7 +15,7 @@ from otfairboost.benchmark.methods import Method
 from otfairboost.benchmark.profiles import Profile
 from otfairboost.benchmark.protocol import Unit, fingerprint, plan
 from otfairboost.benchmark.rows import TaskData
-from otfairboost.benchmark.store import Key, Result, Run, Store
+from otfairboost.benchmark.store import Key, Result, Run, Store, StoreError
 from otfairboost.benchmark.tasks import Task
 from otfairboost.benchmark.workers import Outcome, work_off
 from otfairboost.threads import count_threads
@@ -99,7 +100,9 @@ def run_task(
     units = list(plan(task, able, profile, seed, nested=nested))
     with Store(store_path, create=True) as store:
         store.begin(run)
-        ledger = _Ledger(units, store.results(task.name), retry_failed=retry_failed)
+        results = store.results(task.name)
+        _refuse_other_parameters(units, results, store_path)
+        ledger = _Ledger(units, results, retry_failed=retry_failed)
         n_workers = 1 if task.report_times else min(n_cores, max(len(ledger.todo), 1))
         n_threads = n_cores if task.report_times else 1
         on_progress(ledger.progress(n_workers, None))
@@ -114,9 +117,28 @@ def run_task(
     return Summary(len(units), ledger.failed, len(ledger.todo))
 
 
+def _refuse_other_parameters(
+    units: Sequence[Unit], results: Sequence[Result], store_path: str | os.PathLike[str]
+) -> None:
+    """Raise if a stored fit has other parameters than the plan has for it: the search space has changed since."""
+    planned = {unit.key: unit for unit in units}
+    for result in results:
+        unit = planned.get(result.key)
+        if unit is not None and result.parameters != json.loads(json.dumps(_parameters(unit))):
+            there, here = json.dumps(result.parameters), json.dumps(_parameters(unit))
+            raise StoreError(
+                f"store {store_path} holds a fit ({', '.join(map(str, result.key))}) with other parameters than this "
+                f"version tries ({there} there, {here} here), which are never mixed; give another store"
+            )
+
+
+def _parameters(unit: Unit) -> dict[str, Any]:
+    return {"shared": unit.shared, "own": unit.own, "seed": unit.seed}
+
+
 def _as_result(unit: Unit, outcome: Outcome) -> Result:
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    parameters = {"shared": unit.shared, "own": unit.own, "seed": unit.seed}
+    parameters = _parameters(unit)
     if outcome.error is not None:
         return Result(unit.key, parameters, {}, None, None, outcome.error, now)
     measured: Measured = outcome.value

@@ -66,7 +66,7 @@ class Scratch:
         """
         moments, partial = (n_chunks, n_bounds, n_bins, 2), (n_chunks, n_cells, 2 * n_bins, 3)
         if len(self._buffer) < math.prod(partial):
-            self._buffer = np.empty(n_chunks * n_cells * 2 * max(n_bins, max_bins) * 3)
+            self._buffer = np.empty(n_chunks * n_cells * 2 * max_bins * 3)
         return self._buffer[: math.prod(moments)].reshape(moments), self._buffer[: math.prod(partial)].reshape(partial)
 
 

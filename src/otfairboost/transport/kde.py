@@ -12,15 +12,12 @@ _NODES_PER_WIDTH = 4
 _MIN_NODES, _MAX_NODES = 4096, 1 << 17
 
 
-def smoothed_image(source: Measure, target: Measure, bandwidth: float) -> NDArray[np.float64]:
-    r"""Return :math:`H_1^{-1}(H_0(u))` at the source's atoms, :math:`H_s` the KDE-smoothed distribution functions."""
-    return smoothed_images(source, target, bandwidth)[0]
-
-
 def smoothed_images(
     source: Measure, target: Measure, bandwidth: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the smoothed map at the source's atoms, and its inverse at the target's.
+    r"""Return :math:`H_1^{-1}(H_0(u))` at the source's atoms, and its inverse at the target's.
+
+    :math:`H_s` are the KDE-smoothed distribution functions.
 
     Parameters
     ----------
