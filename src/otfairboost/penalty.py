@@ -127,7 +127,7 @@ class Penalty:
         return score - self.prepare(score, chunks).gaps()
 
     def _read_stratum(self, comparison: Comparison, histogram: Histogram) -> GroupMeasures:
-        cells = Histogram(*(part[list(comparison.cells)] for part in histogram))
+        cells = histogram.take(comparison.cells)
         rests = read_rests(cells) if needs_rests(self.multi_group, len(comparison.cells)) else []
         return GroupMeasures(read_cells(cells), rests, comparison.weights, comparison.shares)
 

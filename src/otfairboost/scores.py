@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from otfairboost.losses.exponential import BLOCK
 from otfairboost.transport.grid import MakeGrid, robust_grid, unit_grid
 
 Array = NDArray[Any]
@@ -90,23 +91,30 @@ LINK_SCORE = ScoreMap(LINK, 1.0, 0.0)
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _sharpen(p: Array, steepness: float, shift: float, score: Array) -> None:
-    """Write 1 / (1 + (shift * (1 - p) / p)^steepness); whole powers by multiplication."""
+    """Write 1 / (1 + (shift * (1 - p) / p)^steepness); whole powers by multiplication, of many rows at a time."""
     whole = int(steepness)
     if whole != steepness or whole > 64:
         whole = 0
-    for i in range(len(p)):
-        odds = shift * ((1.0 - p[i]) / p[i])
-        if whole > 0:
-            power = 1.0
-            left = whole
-            while left > 0:
-                if left & 1:
-                    power *= odds
-                odds *= odds
-                left >>= 1
-        else:
-            power = odds**steepness
-        score[i] = 1.0 / (1.0 + power)
+    odds, power = np.empty(BLOCK), np.empty(BLOCK)  # the scores may take the place of p
+    for start in range(0, len(p), BLOCK):
+        n = min(BLOCK, len(p) - start)
+        for i in range(n):
+            odds[i] = shift * ((1.0 - p[start + i]) / p[start + i])
+            power[i] = 1.0
+        left = whole
+        while left > 0:
+            if left & 1:
+                for i in range(n):
+                    power[i] *= odds[i]
+            left >>= 1
+            if left > 0:
+                for i in range(n):
+                    odds[i] *= odds[i]
+        if whole == 0:
+            for i in range(n):
+                power[i] = odds[i] ** steepness
+        for i in range(n):
+            score[start + i] = 1.0 / (1.0 + power[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -114,11 +122,13 @@ def _raise_to_secant(score: Array, target: Array, steepness: float, slope: Array
     """Raise slopes to those of the secants where these are steeper: the target less saturated, or across the middle."""
     edge = 1e-15
     for i in range(len(score)):
-        u = min(max(score[i], edge), 1.0 - edge)
-        t = min(max(target[i], edge), 1.0 - edge)
+        u = score[i] if score[i] > edge else edge  # by comparisons: min and max have to care about NaN
+        u = u if u < 1.0 - edge else 1.0 - edge
+        t = target[i] if target[i] > edge else edge
+        t = t if t < 1.0 - edge else 1.0 - edge
         if t * (1.0 - t) > 1.05 * u * (1.0 - u) or abs(u - t) > 0.1:  # else nearly the same, or less steep
             secant = steepness * (u - t) / math.log(u * (1.0 - t) / (t * (1.0 - u)))
-            slope[i] = max(slope[i], secant)
+            slope[i] = secant if secant > slope[i] else slope[i]
 
 
 @njit(nogil=True, cache=True)

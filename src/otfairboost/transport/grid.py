@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from otfairboost.threads import RowChunks
@@ -143,20 +144,37 @@ def _divide(place: tuple[int, float, float], counts: Float, n_bins: int) -> Grid
     There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only:
     in cells of few rows, and among the first and the last rows of all. Two rows share a bin without harm.
     """
-    several = counts > 2
-    wanted = np.minimum(np.maximum(counts, 8.0), _SPARSE**2 / np.maximum(counts, 1.0))
-    up_to = np.cumsum(counts)
-    from_end = np.minimum(up_to, up_to[-1] - up_to + counts)
-    share = sum(
-        part * measure / max(1.0, measure.sum())
-        for part, measure in (
-            (0.1, counts > 0),
-            (0.4, np.where(several, wanted, 0.0)),
-            (0.3, np.where(several, counts / (1.0 + from_end / _EXTREME), 0.0)),
-            (0.2, counts),
-        )
-    )
-    bins = 1 + ((n_bins - len(counts)) * share).astype(np.int32)
-    starts = np.zeros(len(counts) + 1, np.int32)
-    np.cumsum(bins, out=starts[1:])
+    starts = np.empty(len(counts) + 1, np.int32)
+    _share_bins(counts, n_bins, starts)
     return Grid(*place, starts)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _share_bins(counts: Float, n_bins: int, starts: NDArray[np.int32]) -> None:
+    """Write where each cell's bins start."""
+    n_cells = len(counts)
+    total = used = 0.0
+    sparse, extreme = np.zeros(n_cells), np.zeros(n_cells)
+    all_sparse = all_extreme = 0.0
+    for c in range(n_cells):
+        total += counts[c]
+        used += counts[c] > 0.0
+    up_to = 0.0
+    for c in range(n_cells):
+        n = counts[c]
+        up_to += n
+        if n > 2.0:
+            wanted, most = (n if n > 8.0 else 8.0), _SPARSE * _SPARSE / n
+            sparse[c] = wanted if wanted < most else most
+            after = total - up_to + n
+            extreme[c] = n / (1.0 + (up_to if up_to < after else after) / _EXTREME)
+        all_sparse += sparse[c]
+        all_extreme += extreme[c]
+    to_share = n_bins - n_cells
+    evenly, by_rows = 0.1 * to_share / max(used, 1.0), 0.2 * to_share / max(total, 1.0)
+    by_sparse, by_extreme = 0.4 * to_share / max(all_sparse, 1.0), 0.3 * to_share / max(all_extreme, 1.0)
+    starts[0] = 0
+    for c in range(n_cells):
+        share = by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
+        share += evenly if counts[c] > 0.0 else 0.0
+        starts[c + 1] = starts[c] + 1 + np.int32(share)

@@ -9,7 +9,7 @@ varies within the bin.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,12 @@ class Histogram(NamedTuple):
 
     sums: Float
     middle: Float
+
+    def take(self, cells: Sequence[int]) -> "Histogram":
+        """Return the histogram of some cells; of neighbours without a copy."""
+        neighbours = cells[-1] - cells[0] == len(cells) - 1
+        index = slice(cells[0], cells[-1] + 1) if neighbours else list(cells)
+        return Histogram(self.sums[index], self.middle[index])
 
 
 class BinLines(NamedTuple):
@@ -142,15 +148,16 @@ class ScoreBinner:
             kernels.find_bins(score[r], self._cell[r], *grid, self.bins[r], moments[index])
 
         chunks.run(find)
-        rows, total = np.moveaxis(self._reduce(chunks.sum(moments)), 2, 0)
-        middle = total / np.maximum(rows, 1.0)
+        summed = self._reduce(chunks.sum(moments))
+        middle = summed[..., 1] / np.maximum(summed[..., 0], 1.0)
 
         def fill(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
             kernels.fill_histogram(score[r], self._cell[r], self._weight[r], middle, self.bins[r], partial[index])
 
         chunks.run(fill)
-        return Histogram(self._reduce(chunks.sum(partial)), np.broadcast_to(middle, (self._n_cells, grid.n_bins)))
+        middles = middle if self._n_bounds == self._n_cells else np.repeat(middle, self._n_cells, axis=0)
+        return Histogram(self._reduce(chunks.sum(partial)), middles)
 
 
 def read_rests(histogram: Histogram) -> list[Measure]:

@@ -216,19 +216,22 @@ def read_histogram(histogram: Array, middle: Array, atoms: Array, mass: Array) -
     total = 0.0
     for b in range(len(histogram)):
         total += histogram[b, 0]
+    half = 0.5 / total
     for b in range(len(histogram)):
         m = histogram[b, 0]
-        mean = deviation = 0.0
+        mean = deviation = share = 0.0
         if m > 0.0:
-            mean = histogram[b, 1] / m
+            one = 1.0 / m  # once: divisions are what this loop waits for
+            mean = histogram[b, 1] * one
             from_middle = mean - middle[b // 2]
-            variance = histogram[b, 2] / m - from_middle * from_middle
+            variance = histogram[b, 2] * one - from_middle * from_middle
             if 1e-14 * from_middle * from_middle < variance < np.inf:
                 deviation = math.sqrt(variance)
                 if deviation < 1e-12 * abs(mean):
                     deviation = 0.0
+            share = m * half
         atoms[2 * b], atoms[2 * b + 1] = mean - deviation, mean + deviation
-        mass[2 * b] = mass[2 * b + 1] = 0.5 * m / total if m > 0.0 else 0.0
+        mass[2 * b] = mass[2 * b + 1] = share
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
