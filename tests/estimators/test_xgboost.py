@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from estimators.samples import ALMOST_PLAIN, make_loans, make_wages
 from otfairboost import FairXGBClassifier, FairXGBRegressor
+from otfairboost.estimators import xgboost_training
 from otfairboost.metrics import demographic_parity_difference
 from otfairboost.selection import FairnessFrontier
 from otfairboost.threads import MIN_CHUNK
@@ -85,7 +86,9 @@ def test_margins_and_models_to_continue_from_are_xgboosts():
     np.testing.assert_allclose(margins(fair_on), margins(plain_on), atol=2e-5)
 
 
-def test_categories_missing_values_and_sparse_rows_are_xgboosts():
+@pytest.mark.parametrize("kept", [0, xgboost_training.MAX_KEPT_ENTRIES], ids=["bins alone", "rows kept"])
+def test_categories_missing_values_and_sparse_rows_are_xgboosts(kept, monkeypatch):
+    monkeypatch.setattr(xgboost_training, "MAX_KEPT_ENTRIES", kept)
     frame = pd.DataFrame(LOANS.X, columns=list("abcde"))
     frame["e"] = frame["e"].map(dict(enumerate("uvwxyz"))).astype("category")
     assert frame.isna().to_numpy().any()
@@ -107,6 +110,28 @@ def test_categories_missing_values_and_sparse_rows_are_xgboosts():
         margins(xgb.XGBClassifier(**SMALL).fit(rows, LOANS.y), rows),
         atol=2e-5,
     )
+
+
+def test_rows_kept_beside_their_bins_give_the_same_model(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = 20_000
+    X = np.exp(2 * rng.normal(size=(rows, 4))).astype(np.float32)  # many more values than bins
+    X[rng.random(X.shape) < 0.2] = np.nan
+    groups, weight = rng.integers(0, 2, rows), rng.gamma(0.5, size=rows) + 1e-3
+    y = np.nan_to_num(X[:, 0]) + groups > 2 * rng.random(rows)
+    model = FairXGBClassifier(**SMALL | {"n_estimators": 40, "n_jobs": 2}, early_stopping_rounds=3, max_bin=64)
+    made, fits = [], []
+    for kind in (xgb.DMatrix, xgb.QuantileDMatrix):
+        start = kind.__init__
+        monkeypatch.setattr(kind, "__init__", lambda *a, _f=start, _k=kind, **k: (made.append(_k), _f(*a, **k))[1])
+    for kept in (X.size, X.size - 1):
+        monkeypatch.setattr(xgboost_training, "MAX_KEPT_ENTRIES", kept)
+        made.clear()
+        evaluation = {"eval_set": [(X[::7], y[::7])], "verbose": False}
+        fitted = clone(model).fit(X, y, sensitive_features=groups, sample_weight=weight, **evaluation)
+        fits.append((fitted.best_iteration, fitted.get_booster().get_dump(dump_format="json")))
+        assert (xgb.QuantileDMatrix in made) == (kept < X.size)
+    assert fits[0] == fits[1]
 
 
 # ------------------------------------------------------------------------------------------------- fairness

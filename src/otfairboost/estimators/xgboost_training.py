@@ -1,7 +1,9 @@
 """XGBoost's part of a prepared fit."""
 
+import math
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import narwhals.dependencies as nwd
@@ -15,6 +17,9 @@ from otfairboost.estimators.prepared import EvaluationRows
 from otfairboost.estimators.task import Task
 from otfairboost.estimators.xgboost_metrics import is_own, name_of, rises
 from otfairboost.objective import FairObjective
+
+MAX_KEPT_ENTRIES = 2**26
+"""Numbers in a training set up to which rows are kept beside their bins: half a gigabyte."""
 
 
 class XGBoostTrainer:
@@ -53,6 +58,7 @@ class XGBoostTrainer:
         self._train_rows = train._replace(groups=None)
         self._verbose = verbose
         self._init_model = init_model
+        self._keeps_rows = _count_entries(train.X) <= MAX_KEPT_ENTRIES and estimator.device in (None, "cpu")
         self._train_matrix: xgb.DMatrix | None = None
         self._turn = threading.Lock()  # XGBoost writes into a matrix that it trains on
 
@@ -132,10 +138,15 @@ class XGBoostTrainer:
         return self._make_matrix(rows, categories, ref=train_matrix)
 
     def _make_matrix(self, rows: Rows, categories: Any, **arguments: Any) -> xgb.DMatrix:
-        """Return the rows as XGBoost's estimators make them; ``categories`` are those that codes must agree with."""
+        """Return the rows as a matrix of XGBoost; ``categories`` are those that codes must agree with.
+
+        XGBoost's estimators bin rows as they read them, to save memory. Keeping them too, 8 bytes an entry, gives the
+        same bins in less time; data that are not large get that.
+        """
         estimator = self._estimator
         is_coded = categories is not None and not categories.empty()
-        return estimator._create_dmatrix(
+        make = partial(_make_plain_matrix, estimator) if self._keeps_rows else estimator._create_dmatrix
+        return make(
             data=rows.X,
             label=rows.target.values,
             weight=rows.weight if len(rows.weight) else None,
@@ -145,3 +156,12 @@ class XGBoostTrainer:
             feature_types=categories if is_coded else estimator.feature_types,
             **arguments,
         )
+
+
+def _count_entries(X: Any) -> int:
+    return int(X.nnz) if hasattr(X, "nnz") else math.prod(X.shape)
+
+
+def _make_plain_matrix(estimator: xgb.XGBModel, *, ref: xgb.DMatrix | None, **arguments: Any) -> xgb.DMatrix:
+    """Return a matrix that is binned when it is first trained on; so it needs no other one to take the bins from."""
+    return xgb.DMatrix(**arguments, nthread=estimator.n_jobs)
