@@ -76,11 +76,10 @@ def _draw_weight(rng: np.random.Generator, low: float, middle: float, high: floa
 class OTFairBoost(Method):
     """OT-FairBoost with this package's defaults, over what its users may choose.
 
-    Classification searches how much the penalty looks at the decision (``focus``). A larger focus needs less weight, by
-    about the same factor, so their product is drawn. Times ``fairness_hessian`` it says how much slower the trees learn
-    near the decision. A thousand trees at a learning rate of 0.1 learn too much there, so that is drawn from where it
-    does good. Regression is judged by the absolute error and searches the robust losses. Most weights are where the
-    gap is small; the others show the way there, which a front has to cover too.
+    Classification searches how much the penalty looks at the decision (``focus``) and how much its curvature slows the
+    trees down there (``fairness_hessian``), which keeps a thousand of them from learning too much. Regression is judged
+    by the absolute error and searches the robust losses. Most weights are where the gap is small; the others show the
+    way there, which a front has to cover too.
     """
 
     name = "otfairboost"
@@ -89,9 +88,14 @@ class OTFairBoost(Method):
     def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the weight, and what the kind of task has to choose besides."""
         if task.kind == "classification":
-            focus = float(rng.choice([2.0, 4.0, 8.0]))
-            product = _draw_weight(rng, 0.1, 2.0, 10.0)
-            hessian = min(max(log_uniform(rng, 1.5, 5.0) / product, 2.0 * FIXED["learning_rate"]), 4.0)
+            # A larger focus needs less weight, by about the same factor: their product is what is drawn. Times the
+            # hessian's factor it says how much slower the trees learn near the decision.
+            product = float(4.0 * np.exp(0.9 * rng.normal()))
+            if product > 10.0:  # the fair end of the front
+                return {"fairness_weight": product / 8.0, "focus": 8.0, "fairness_hessian": 1.0}
+            focus = float(rng.choice([2.0, 4.0]))
+            factor = log_uniform(rng, 1.5, 4.0) / product
+            hessian = min(max(factor, 2.0 * FIXED["learning_rate"]), 4.0)  # at least what does not overshoot
             return {"fairness_weight": product / focus, "focus": focus, "fairness_hessian": hessian}
         objective = str(rng.choice(["huber", "regression_l1"]))
         width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
