@@ -7,7 +7,7 @@ class counts the same, and with two classes the half makes J the binary objectiv
 derived in ``docs/derivations/softmax.md``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
@@ -17,6 +17,7 @@ from otfairboost.losses.base import Array
 from otfairboost.objective import FairObjective, Float32, Float64, ObjectiveValue
 from otfairboost.penalty import HessianForm, Penalty, RowDerivatives
 from otfairboost.penalty_sum import PenaltySum
+from otfairboost.threads import merge_stages
 
 _BLOCK = 256  # rows whose sums over the classes stay in the fastest cache
 
@@ -102,10 +103,9 @@ class ClassObjective(FairObjective):
 
     def _prepare(self, score: Float64) -> list[RowDerivatives]:
         """Bin one class after the other, and then do what is left of all of them together, so that no thread waits."""
-        started = [one.start(score[k], self._chunks) for k, one in enumerate(self.penalties)]
-        tasks: list[Callable[[], None]] = [task for todo, _ in started for task in todo]
-        self._chunks.run_tasks(len(tasks), lambda index: tasks[index]())
-        return [rows for _, rows in started]
+        stages, rows = zip(*(one.start(score[k], self._chunks) for k, one in enumerate(self.penalties)), strict=True)
+        self._chunks.run_stages(merge_stages(stages))
+        return list(rows)
 
 
 def apply_chain_rule(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from otfairboost.comparison import GroupMeasures, MultiGroup, Pull, Transport, distance, needs_rests, pulls
 from otfairboost.plan import Comparison, Plan
 from otfairboost.scores import ScoreMap, slope_at
-from otfairboost.threads import RowChunks
+from otfairboost.threads import RowChunks, Stages
 from otfairboost.transport import exact, histogram, kernels
 from otfairboost.transport.exact import Ties, row_images, transport_images
 from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, draw_lines, read_cells, read_rests
@@ -112,12 +112,12 @@ class Penalty:
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
         """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
-        tasks, rows = self.start(score, chunks)
-        chunks.run_tasks(len(tasks), lambda index: tasks[index]())
+        stages, rows = self.start(score, chunks)
+        chunks.run_stages(stages)
         return rows
 
-    def start(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], "RowDerivatives"]:
-        """Return what :meth:`prepare` does, and what is left to do before it can be used: in any order, on threads."""
+    def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, "RowDerivatives"]:
+        """Return what is left to do before :meth:`prepare`'s result can be used, and that result."""
         if self.transport == "exact":
             return [], self._prepare_rows(score)
         return self._start_tables(score, chunks)
@@ -131,23 +131,33 @@ class Penalty:
         rests = read_rests(cells) if needs_rests(self.multi_group, len(comparison.cells)) else []
         return GroupMeasures(read_cells(cells), rests, comparison.weights, comparison.shares)
 
-    def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], "RowDerivatives"]:
+    def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[Stages, "RowDerivatives"]:
         histogram = self._binner.bin(score, chunks, follow=True)
         n_bins = histogram.sums.shape[1]
         if not self._table.shape[1]:
             self._table = np.empty((self.plan.n_cells, self.n_bins), TABLE_ENTRY)
         table = self._table[:, :n_bins]
-        tasks = [partial(self._write_table, comparison, histogram, table) for comparison in self.plan.comparisons]
-        return list(tasks), TableDerivatives(self, score, self._strength, self._binner.bins, table)
+        moves: dict[int, tuple[Measure, Float]] = {}
+        comparisons = self.plan.comparisons
+        stages: Stages = [
+            [partial(self._find_moves, comparison, histogram, moves) for comparison in comparisons],
+            [partial(self._write_table, cell, moves, table) for comparison in comparisons for cell in comparison.cells],
+        ]
+        return stages, TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
-    def _write_table(self, comparison: Comparison, histogram: Histogram, table: Array) -> None:
+    def _find_moves(
+        self, comparison: Comparison, histogram: Histogram, moves: dict[int, tuple[Measure, Float]]
+    ) -> None:
+        """Find where each cell of a stratum is pulled to, and how strongly."""
         stratum = self._read_stratum(comparison, histogram)
-        for cell, group, pull in zip(
-            comparison.cells, stratum.groups, pulls(self.multi_group, stratum, self._transport), strict=True
-        ):
-            lines = draw_lines(group, pull.target)
-            _write_entries(*lines, self.score_map.curvature(lines.centre, lines.target), table[cell])
+        pulled = pulls(self.multi_group, stratum, self._transport)
+        for cell, group, pull in zip(comparison.cells, stratum.groups, pulled, strict=True):
+            moves[cell] = group, pull.target
             self._strength[cell] = comparison.share * pull.strength
+
+    def _write_table(self, cell: int, moves: dict[int, tuple[Measure, Float]], table: Array) -> None:
+        lines = draw_lines(*moves[cell])
+        _write_entries(*lines, self.score_map.curvature(lines.centre, lines.target), table[cell])
 
     def _exact_strata(
         self, score: Float

@@ -3,14 +3,14 @@ r"""The penalty of several attributes: a weighted sum of one penalty for each.
 .. math:: P(u) = \sum_j a_j P_j(u)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from otfairboost.penalty import HessianForm, Penalty, RowDerivatives
 from otfairboost.scores import ScoreMap
-from otfairboost.threads import RowChunks
+from otfairboost.threads import RowChunks, Stages, merge_stages
 
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
@@ -44,11 +44,10 @@ class PenaltySum:
         """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
         return SummedDerivatives([part.prepare(score, chunks) for part in self.parts], self.weights)
 
-    def start(self, score: Float, chunks: RowChunks) -> tuple[list[Callable[[], None]], RowDerivatives]:
-        """Return what is left to do, in any order, before the derivatives can be used; and these."""
-        started = [part.start(score, chunks) for part in self.parts]
-        tasks = [task for todo, _ in started for task in todo]
-        return tasks, SummedDerivatives([rows for _, rows in started], self.weights)
+    def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
+        """Return what is left to do before the derivatives can be used, and these."""
+        stages, rows = zip(*(part.start(score, chunks) for part in self.parts), strict=True)
+        return merge_stages(stages), SummedDerivatives(rows, self.weights)
 
 
 class SummedDerivatives(RowDerivatives):

@@ -2,9 +2,10 @@
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from itertools import count
+from functools import partial
+from itertools import chain, count, zip_longest
 from types import TracebackType
 
 import numpy as np
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 
 Team = Callable[[Callable[[], None], int], None]
 """Calls a function once on each of several threads, the calling one included, and returns when all are done."""
+
+Stages = list[list[Callable[[], None]]]
+"""Tasks of several stages: those of one may run in any order."""
 
 MIN_CHUNK = 49152
 MAX_CHUNKS = 8  # each keeps a histogram of its own
@@ -69,6 +73,11 @@ class RowChunks:
         else:
             (self.team or self._run_on_pool)(work_off, n_threads)
 
+    def run_stages(self, stages: Stages) -> None:
+        """Run the tasks of each stage, in any order; a stage begins when the one before is done."""
+        for tasks in stages:
+            self.run_tasks(len(tasks), partial(_run_one, tasks))
+
     def sum(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum over the first axis, in its order; the last but one is shared out among the threads."""
         total = np.empty(parts.shape[1:])
@@ -106,6 +115,15 @@ class RowChunks:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _run_one(tasks: list[Callable[[], None]], index: int) -> None:
+    tasks[index]()
+
+
+def merge_stages(several: Iterable[Stages]) -> Stages:
+    """Return pieces of work that do not depend on each other as one, stage by stage."""
+    return [list(chain(*stage)) for stage in zip_longest(*several, fillvalue=[])]
 
 
 def openmp_team(library: ctypes.CDLL) -> Team | None:
