@@ -74,7 +74,7 @@ def sample_own(task: Task, method: Method, seed: int, n: int) -> list[dict[str, 
     Each from a stream of its own, by seed, method and position: what one method draws says nothing about another's.
     """
     stream = zlib.crc32(method.name.encode())
-    return [method.sample(np.random.default_rng([seed, 1, stream, i]), task) for i in range(n)]
+    return method.sample_all([np.random.default_rng([seed, 1, stream, i]) for i in range(n)], task)
 
 
 def method_configurations(task: Task, method: Method, seed: int, n: int) -> list[Configuration]:

@@ -10,6 +10,8 @@ import numpy as np
 from otfairboost.benchmark.rows import Prediction, Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import lightgbm as lgb
 
     from otfairboost.benchmark.tasks import Task
@@ -44,6 +46,10 @@ class Method(ABC):
     @abstractmethod
     def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the method's own parameters for a task."""
+
+    def sample_all(self, streams: Sequence[np.random.Generator], task: Task) -> list[Parameters]:
+        """Draw one configuration from each stream; those of fewer streams are the first of those of more."""
+        return [self.sample(rng, task) for rng in streams]
 
     @abstractmethod
     def default(self, task: Task) -> Parameters:

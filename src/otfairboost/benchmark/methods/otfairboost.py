@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from otfairboost.benchmark.spaces import FIXED, log_uniform
 from otfairboost.estimators import FairLGBMClassifier, FairLGBMRegressor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import lightgbm as lgb
 
     from otfairboost.benchmark.tasks import Task
@@ -68,6 +71,54 @@ class PaperOTFairBoost(Method):
         return _fit_predict(task, shared, {**form, **own}, train, test, n_jobs, seed)
 
 
+class Stretch(NamedTuple):
+    """A part of the way from a plain model to a fair one.
+
+    Attributes
+    ----------
+    share : float
+        Of the configurations.
+    focuses : tuple of float
+        Equally likely.
+    products : pair of float
+        Range of ``fairness_weight`` times ``focus``: a larger focus needs less weight, by about the same factor.
+    dampings : pair of float
+        Range of that product times ``fairness_hessian``, which says how much slower the trees learn near the decision.
+    """
+
+    share: float
+    focuses: tuple[float, ...]
+    products: tuple[float, float]
+    dampings: tuple[float, float]
+
+
+STRETCHES = (
+    Stretch(0.3, (2.0,), (0.15, 2.5), (1.5, 4.0)),
+    Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
+    Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
+)
+"""Some of the way, where the gap becomes small without much harm, and beyond."""
+
+_GOLDEN = 0.5 * (
+    math.sqrt(5.0) - 1.0
+)  # its multiples, without the whole part, are spread evenly however many there are
+
+
+def _sample_at(place: float, rng: np.random.Generator) -> Parameters:
+    """Return the parameters at a place, from 0 to 1, of the way to a fair model; the rest is drawn."""
+    stretch = STRETCHES[0]
+    for stretch in STRETCHES:
+        if place < stretch.share:
+            break
+        place -= stretch.share
+    low, high = stretch.products
+    product = low * (high / low) ** (place / stretch.share)
+    focus = float(rng.choice(stretch.focuses))
+    factor = log_uniform(rng, *stretch.dampings) / product
+    hessian = min(max(factor, 2.0 * FIXED["learning_rate"]), 4.0)  # at least what does not overshoot
+    return {"fairness_weight": product / focus, "focus": focus, "fairness_hessian": hessian}
+
+
 def _draw_weight(rng: np.random.Generator, low: float, middle: float, high: float) -> float:
     """Draw a weight, log-uniformly above the middle in seven of ten cases and below it in three."""
     return log_uniform(rng, *((middle, high) if rng.random() < 0.7 else (low, middle)))
@@ -88,18 +139,17 @@ class OTFairBoost(Method):
     def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the weight, and what the kind of task has to choose besides."""
         if task.kind == "classification":
-            # A larger focus needs less weight, by about the same factor: their product is what is drawn. Times the
-            # hessian's factor it says how much slower the trees learn near the decision.
-            product = float(4.0 * np.exp(0.9 * rng.normal()))
-            if product > 10.0:  # the fair end of the front
-                return {"fairness_weight": product / 8.0, "focus": 8.0, "fairness_hessian": 1.0}
-            focus = float(rng.choice([2.0, 4.0]))
-            factor = log_uniform(rng, 1.5, 4.0) / product
-            hessian = min(max(factor, 2.0 * FIXED["learning_rate"]), 4.0)  # at least what does not overshoot
-            return {"fairness_weight": product / focus, "focus": focus, "fairness_hessian": hessian}
+            return _sample_at(rng.random(), rng)
         objective = str(rng.choice(["huber", "regression_l1"]))
         width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
         return {"fairness_weight": _draw_weight(rng, 0.05, 1.5, 30.0), "objective": objective, **width}
+
+    def sample_all(self, streams: Sequence[np.random.Generator], task: Task) -> list[Parameters]:
+        """Draw one configuration from each stream; in classification their weights are spread evenly."""
+        if task.kind != "classification" or not streams:
+            return super().sample_all(streams, task)
+        first = streams[0].random()
+        return [_sample_at((first + i * _GOLDEN) % 1.0, rng) for i, rng in enumerate(streams)]
 
     def default(self, task: Task) -> Parameters:
         """Return the task's weight."""
