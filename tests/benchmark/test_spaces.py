@@ -54,6 +54,19 @@ def test_paper_form_has_the_papers_space():
     assert stats.kstest(bandwidths, stats.uniform(0.01, 1.99).cdf).pvalue > 1e-3
 
 
+def test_our_weights_are_spread_over_the_whole_way():
+    own = [one.own for one in method_configurations(TASKS["dp"], METHODS["otfairboost"], 0, 40)]
+    product = np.array([one["fairness_weight"] * one["focus"] for one in own])
+    assert product.min() > 0.15
+    assert product.max() < 25.0
+    for first in (20, 40):  # even for few: random weights would leave parts of the way out
+        shares = [np.mean((product[:first] >= low) & (product[:first] < high)) for low, high in ((0, 2.5), (2.5, 8))]
+        np.testing.assert_allclose(shares, [0.3, 0.5], atol=0.06)
+    assert all(0.2 <= one["fairness_hessian"] <= 4.0 for one in own)
+    assert {one["focus"] for one in own} == {2.0, 4.0, 8.0}
+    assert [one["focus"] == 8.0 for one in own] == list(product > 8.0)
+
+
 def test_log_uniform_stays_inside():
     rng = np.random.default_rng(0)
     assert all(0.5 <= log_uniform(rng, 0.5, 0.6) <= 0.6 for _ in range(100))
