@@ -115,7 +115,7 @@ def _sample_at(place: float, rng: np.random.Generator) -> Parameters:
     product = low * (high / low) ** (place / stretch.share)
     focus = float(rng.choice(stretch.focuses))
     factor = log_uniform(rng, *stretch.dampings) / product
-    hessian = min(max(factor, 2.0 * FIXED["learning_rate"]), 4.0)  # at least what does not overshoot
+    hessian = max(factor, 2.0 * FIXED["learning_rate"])  # at least what does not overshoot
     return {"fairness_weight": product / focus, "focus": focus, "fairness_hessian": hessian}
 
 
