@@ -92,22 +92,31 @@ class Stretch(NamedTuple):
     dampings: tuple[float, float]
 
 
-STRETCHES = (
-    Stretch(0.3, (2.0,), (0.05, 2.5), (1.5, 4.0)),
-    Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
-    Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
-)
-"""Some of the way, where the gap becomes small without much harm, and beyond."""
+STRETCHES = {
+    "demographic_parity": (
+        Stretch(0.3, (2.0,), (0.05, 2.5), (1.5, 4.0)),
+        Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
+        Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
+    ),
+    "equalized_odds": (
+        Stretch(0.3, (1.0, 2.0), (0.1, 5.0), (3.0, 7.0)),
+        Stretch(0.5, (1.0, 2.0), (5.0, 16.0), (3.0, 7.0)),
+        Stretch(0.2, (4.0,), (16.0, 50.0), (16.0, 50.0)),
+    ),
+}
+"""By criterion: some of the way, where the gap becomes small without much harm, and beyond.
+
+The penalty of equalized odds has each label's distance by its share of the rows: it needs about twice the weight.
+"""
 
 _GOLDEN = 0.5 * (
     math.sqrt(5.0) - 1.0
 )  # its multiples, without the whole part, are spread evenly however many there are
 
 
-def _sample_at(place: float, rng: np.random.Generator) -> Parameters:
+def _sample_at(place: float, rng: np.random.Generator, task: Task) -> Parameters:
     """Return the parameters at a place, from 0 to 1, of the way to a fair model; the rest is drawn."""
-    stretch = STRETCHES[0]
-    for stretch in STRETCHES:
+    for stretch in STRETCHES[task.criterion]:
         if place < stretch.share:
             break
         place -= stretch.share
@@ -139,7 +148,7 @@ class OTFairBoost(Method):
     def sample(self, rng: np.random.Generator, task: Task) -> Parameters:
         """Draw the weight, and what the kind of task has to choose besides."""
         if task.kind == "classification":
-            return _sample_at(rng.random(), rng)
+            return _sample_at(rng.random(), rng, task)
         objective = str(rng.choice(["huber", "regression_l1"]))
         width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
         return {"fairness_weight": _draw_weight(rng, 0.05, 1.5, 30.0), "objective": objective, **width}
@@ -149,7 +158,7 @@ class OTFairBoost(Method):
         if task.kind != "classification" or not streams:
             return super().sample_all(streams, task)
         first = streams[0].random()
-        return [_sample_at((first + i * _GOLDEN) % 1.0, rng) for i, rng in enumerate(streams)]
+        return [_sample_at((first + i * _GOLDEN) % 1.0, rng, task) for i, rng in enumerate(streams)]
 
     def default(self, task: Task) -> Parameters:
         """Return the task's weight."""
