@@ -92,21 +92,24 @@ class Stretch(NamedTuple):
     dampings: tuple[float, float]
 
 
+_TWO_GROUPS = (
+    Stretch(0.3, (2.0,), (0.05, 2.5), (1.5, 4.0)),
+    Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
+    Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
+)
+_MORE_CELLS = (
+    Stretch(0.3, (1.0, 2.0), (0.1, 5.0), (3.0, 7.0)),
+    Stretch(0.5, (1.0, 2.0), (5.0, 16.0), (3.0, 7.0)),
+)
 STRETCHES = {
-    "demographic_parity": (
-        Stretch(0.3, (2.0,), (0.05, 2.5), (1.5, 4.0)),
-        Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
-        Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
-    ),
-    "equalized_odds": (
-        Stretch(0.3, (1.0, 2.0), (0.1, 5.0), (3.0, 7.0)),
-        Stretch(0.5, (1.0, 2.0), (5.0, 16.0), (3.0, 7.0)),
-        Stretch(0.2, (4.0,), (16.0, 50.0), (16.0, 50.0)),
-    ),
+    "delta_dp": _TWO_GROUPS,
+    "delta_eodds_sum": (*_MORE_CELLS, Stretch(0.2, (4.0,), (16.0, 50.0), (16.0, 50.0))),
+    "delta_max_dp": (*_MORE_CELLS, Stretch(0.2, (1.0, 2.0), (16.0, 50.0), (8.0, 25.0))),
 }
-"""By criterion: some of the way, where the gap becomes small without much harm, and beyond.
+"""By a task's gap: some of the way, where the gap becomes small without much harm, and beyond.
 
-The penalty of equalized odds has each label's distance by its share of the rows: it needs about twice the weight.
+Where labels or several groups share the penalty it takes about twice the weight, and small groups have few rows near
+the decision for a focus to look at.
 """
 
 _GOLDEN = 0.5 * (
@@ -116,7 +119,7 @@ _GOLDEN = 0.5 * (
 
 def _sample_at(place: float, rng: np.random.Generator, task: Task) -> Parameters:
     """Return the parameters at a place, from 0 to 1, of the way to a fair model; the rest is drawn."""
-    for stretch in STRETCHES[task.criterion]:
+    for stretch in STRETCHES.get(task.gap, _TWO_GROUPS):
         if place < stretch.share:
             break
         place -= stretch.share
