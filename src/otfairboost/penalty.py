@@ -28,6 +28,8 @@ from otfairboost.transport.measure import Measure, MeasuredSample, measure_sampl
 Array = NDArray[Any]
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
+Moves = dict[int, tuple[Measure, Float]]
+"""By cell: its distribution, and where the atoms of this are pulled to."""
 TransportName = Literal["histogram", "exact", "kde"]
 TRANSPORTS: tuple[str, ...] = ("histogram", "exact", "kde")
 
@@ -137,7 +139,7 @@ class Penalty:
         if not self._table.shape[1]:
             self._table = np.empty((self.plan.n_cells, self.n_bins), TABLE_ENTRY)
         table = self._table[:, :n_bins]
-        moves: dict[int, tuple[Measure, Float]] = {}
+        moves: Moves = {}
         comparisons = self.plan.comparisons
         stages: Stages = [
             [partial(self._find_moves, comparison, histogram, moves) for comparison in comparisons],
@@ -145,9 +147,7 @@ class Penalty:
         ]
         return stages, TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
-    def _find_moves(
-        self, comparison: Comparison, histogram: Histogram, moves: dict[int, tuple[Measure, Float]]
-    ) -> None:
+    def _find_moves(self, comparison: Comparison, histogram: Histogram, moves: Moves) -> None:
         """Find where each cell of a stratum is pulled to, and how strongly."""
         stratum = self._read_stratum(comparison, histogram)
         pulled = pulls(self.multi_group, stratum, self._transport)
@@ -155,7 +155,7 @@ class Penalty:
             moves[cell] = group, pull.target
             self._strength[cell] = comparison.share * pull.strength
 
-    def _write_table(self, cell: int, moves: dict[int, tuple[Measure, Float]], table: Array) -> None:
+    def _write_table(self, cell: int, moves: Moves, table: Array) -> None:
         lines = draw_lines(*moves[cell])
         _write_entries(*lines, self.score_map.curvature(lines.centre, lines.target), table[cell])
 

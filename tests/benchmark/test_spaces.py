@@ -54,7 +54,10 @@ def test_paper_form_has_the_papers_space():
     assert stats.kstest(bandwidths, stats.uniform(0.01, 1.99).cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize(("task", "scale", "focuses"), [("dp", 1.0, {2.0, 4.0, 8.0}), ("eodds", 2.0, {1.0, 2.0, 4.0})])
+@pytest.mark.parametrize(
+    ("task", "scale", "focuses"),
+    [("dp", 1.0, {2.0, 4.0, 8.0}), ("eodds", 2.0, {1.0, 2.0, 4.0}), ("groups", 2.0, {1.0, 2.0})],
+)
 def test_our_weights_are_spread_over_the_whole_way(task, scale, focuses):
     own = [one.own for one in method_configurations(TASKS[task], METHODS["otfairboost"], 0, 40)]
     product = np.array([one["fairness_weight"] * one["focus"] for one in own]) / scale
@@ -68,7 +71,8 @@ def test_our_weights_are_spread_over_the_whole_way(task, scale, focuses):
     assert damping.min() >= 1.5
     assert damping[product < 8.0].max() <= 4.0
     assert {one["focus"] for one in own} == focuses
-    assert [one["focus"] == max(focuses) for one in own] == list(product > 8.0)
+    if task != "groups":  # where groups are small, there is no sharper focus at the fair end
+        assert [one["focus"] == max(focuses) for one in own] == list(product > 8.0)
 
 
 def test_log_uniform_stays_inside():

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from otfairboost.threads import RowChunks
@@ -145,36 +144,5 @@ def _divide(place: tuple[int, float, float], counts: Float, n_bins: int) -> Grid
     in cells of few rows, and among the first and the last rows of all. Two rows share a bin without harm.
     """
     starts = np.empty(len(counts) + 1, np.int32)
-    _share_bins(counts, n_bins, starts)
+    kernels.share_bins(counts, n_bins, _SPARSE, _EXTREME, starts)
     return Grid(*place, starts)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def _share_bins(counts: Float, n_bins: int, starts: NDArray[np.int32]) -> None:
-    """Write where each cell's bins start."""
-    n_cells = len(counts)
-    total = used = 0.0
-    sparse, extreme = np.zeros(n_cells), np.zeros(n_cells)
-    all_sparse = all_extreme = 0.0
-    for c in range(n_cells):
-        total += counts[c]
-        used += counts[c] > 0.0
-    up_to = 0.0
-    for c in range(n_cells):
-        n = counts[c]
-        up_to += n
-        if n > 2.0:
-            wanted, most = (n if n > 8.0 else 8.0), _SPARSE * _SPARSE / n
-            sparse[c] = wanted if wanted < most else most
-            after = total - up_to + n
-            extreme[c] = n / (1.0 + (up_to if up_to < after else after) / _EXTREME)
-        all_sparse += sparse[c]
-        all_extreme += extreme[c]
-    to_share = n_bins - n_cells
-    evenly, by_rows = 0.1 * to_share / max(used, 1.0), 0.2 * to_share / max(total, 1.0)
-    by_sparse, by_extreme = 0.4 * to_share / max(all_sparse, 1.0), 0.3 * to_share / max(all_extreme, 1.0)
-    starts[0] = 0
-    for c in range(n_cells):
-        share = by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
-        share += evenly if counts[c] > 0.0 else 0.0
-        starts[c + 1] = starts[c] + 1 + np.int32(share)

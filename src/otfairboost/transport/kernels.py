@@ -154,6 +154,41 @@ def float_edges() -> NDArray[np.float64]:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -> None:
+    """Write where each cell's bins start: one bin each, a tenth of the others evenly among cells that have rows.
+
+    Of the rest most go where rows are few (cells of about ``few``), then to the first and last rows of all (about
+    ``ends`` of them), then to where rows are many.
+    """
+    n_cells = len(counts)
+    total = used = 0.0
+    sparse, extreme = np.zeros(n_cells), np.zeros(n_cells)
+    all_sparse = all_extreme = 0.0
+    for c in range(n_cells):
+        total += counts[c]
+        used += counts[c] > 0.0
+    up_to = 0.0
+    for c in range(n_cells):
+        n = counts[c]
+        up_to += n
+        if n > 2.0:
+            wanted, most = (n if n > 8.0 else 8.0), few * few / n
+            sparse[c] = wanted if wanted < most else most
+            after = total - up_to + n
+            extreme[c] = n / (1.0 + (up_to if up_to < after else after) / ends)
+        all_sparse += sparse[c]
+        all_extreme += extreme[c]
+    to_share = n_bins - n_cells
+    evenly, by_rows = 0.1 * to_share / max(used, 1.0), 0.2 * to_share / max(total, 1.0)
+    by_sparse, by_extreme = 0.4 * to_share / max(all_sparse, 1.0), 0.3 * to_share / max(all_extreme, 1.0)
+    starts[0] = 0
+    for c in range(n_cells):
+        share = by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
+        share += evenly if counts[c] > 0.0 else 0.0
+        starts[c + 1] = starts[c] + 1 + np.int32(share)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def find_bins(
     score: Array, cell: Array, kind: int, origin: float, scale: float, starts: Array, bins: Array, moments: Array
 ) -> None:  # fmt: skip

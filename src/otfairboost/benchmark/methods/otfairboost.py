@@ -92,17 +92,16 @@ class Stretch(NamedTuple):
     dampings: tuple[float, float]
 
 
-_TWO_GROUPS = (
-    Stretch(0.3, (2.0,), (0.05, 2.5), (1.5, 4.0)),
-    Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
-    Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
-)
 _MORE_CELLS = (
     Stretch(0.3, (1.0, 2.0), (0.1, 5.0), (3.0, 7.0)),
     Stretch(0.5, (1.0, 2.0), (5.0, 16.0), (3.0, 7.0)),
 )
 STRETCHES = {
-    "delta_dp": _TWO_GROUPS,
+    "delta_dp": (
+        Stretch(0.3, (2.0,), (0.05, 2.5), (1.5, 4.0)),
+        Stretch(0.5, (2.0, 4.0), (2.5, 8.0), (1.5, 4.0)),
+        Stretch(0.2, (8.0,), (8.0, 25.0), (8.0, 25.0)),
+    ),
     "delta_eodds_sum": (*_MORE_CELLS, Stretch(0.2, (4.0,), (16.0, 50.0), (16.0, 50.0))),
     "delta_max_dp": (*_MORE_CELLS, Stretch(0.2, (1.0, 2.0), (16.0, 50.0), (8.0, 25.0))),
 }
@@ -112,14 +111,13 @@ Where labels or several groups share the penalty it takes about twice the weight
 the decision for a focus to look at.
 """
 
-_GOLDEN = 0.5 * (
-    math.sqrt(5.0) - 1.0
-)  # its multiples, without the whole part, are spread evenly however many there are
+# The multiples of this number, without their whole part, are spread evenly however many there are.
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 def _sample_at(place: float, rng: np.random.Generator, task: Task) -> Parameters:
     """Return the parameters at a place, from 0 to 1, of the way to a fair model; the rest is drawn."""
-    for stretch in STRETCHES.get(task.gap, _TWO_GROUPS):
+    for stretch in STRETCHES[task.gap]:
         if place < stretch.share:
             break
         place -= stretch.share
@@ -129,11 +127,6 @@ def _sample_at(place: float, rng: np.random.Generator, task: Task) -> Parameters
     factor = log_uniform(rng, *stretch.dampings) / product
     hessian = max(factor, 2.0 * FIXED["learning_rate"])  # at least what does not overshoot
     return {"fairness_weight": product / focus, "focus": focus, "fairness_hessian": hessian}
-
-
-def _draw_weight(rng: np.random.Generator, low: float, middle: float, high: float) -> float:
-    """Draw a weight, log-uniformly above the middle in seven of ten cases and below it in three."""
-    return log_uniform(rng, *((middle, high) if rng.random() < 0.7 else (low, middle)))
 
 
 class OTFairBoost(Method):
@@ -154,11 +147,12 @@ class OTFairBoost(Method):
             return _sample_at(rng.random(), rng, task)
         objective = str(rng.choice(["huber", "regression_l1"]))
         width = {"alpha": log_uniform(rng, 0.03, 0.15)} if objective == "huber" else {}
-        return {"fairness_weight": _draw_weight(rng, 0.05, 1.5, 30.0), "objective": objective, **width}
+        weight = log_uniform(rng, *((1.5, 30.0) if rng.random() < 0.7 else (0.05, 1.5)))
+        return {"fairness_weight": weight, "objective": objective, **width}
 
     def sample_all(self, streams: Sequence[np.random.Generator], task: Task) -> list[Parameters]:
         """Draw one configuration from each stream; in classification their weights are spread evenly."""
-        if task.kind != "classification" or not streams:
+        if task.kind != "classification":
             return super().sample_all(streams, task)
         first = streams[0].random()
         return [_sample_at((first + i * _GOLDEN) % 1.0, rng, task) for i, rng in enumerate(streams)]
