@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
-from itertools import chain, count, zip_longest
+from itertools import chain, count
 from types import TracebackType
 
 import numpy as np
@@ -122,8 +122,8 @@ def _run_one(tasks: list[Callable[[], None]], index: int) -> None:
 
 
 def merge_stages(several: Iterable[Stages]) -> Stages:
-    """Return pieces of work that do not depend on each other as one, stage by stage."""
-    return [list(chain(*stage)) for stage in zip_longest(*several, fillvalue=[])]
+    """Return pieces of work of as many stages each, which do not depend on each other, as one."""
+    return [list(chain(*stage)) for stage in zip(*several, strict=True)]
 
 
 def openmp_team(library: ctypes.CDLL) -> Team | None:

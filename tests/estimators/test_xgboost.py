@@ -112,7 +112,8 @@ def test_categories_missing_values_and_sparse_rows_are_xgboosts(kept, monkeypatc
     )
 
 
-def test_rows_kept_beside_their_bins_give_the_same_model(monkeypatch):
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_rows_kept_beside_their_bins_give_the_same_model(is_sparse, monkeypatch):
     rng = np.random.default_rng(0)
     rows = 20_000
     X = np.exp(2 * rng.normal(size=(rows, 4))).astype(np.float32)  # many more values than bins
@@ -121,16 +122,21 @@ def test_rows_kept_beside_their_bins_give_the_same_model(monkeypatch):
     y = np.nan_to_num(X[:, 0]) + groups > 2 * rng.random(rows)
     model = FairXGBClassifier(**SMALL | {"n_estimators": 40, "n_jobs": 2}, early_stopping_rounds=3, max_bin=64)
     made, fits = [], []
+    n_entries = X.size
+    if is_sparse:
+        X = sparse.csr_matrix(np.nan_to_num(X))
+        n_entries = X.nnz
+        assert n_entries < 0.9 * rows * 4
     for kind in (xgb.DMatrix, xgb.QuantileDMatrix):
         start = kind.__init__
         monkeypatch.setattr(kind, "__init__", lambda *a, _f=start, _k=kind, **k: (made.append(_k), _f(*a, **k))[1])
-    for kept in (X.size, X.size - 1):
+    for kept in (n_entries, n_entries - 1):
         monkeypatch.setattr(xgboost_training, "MAX_KEPT_ENTRIES", kept)
         made.clear()
         evaluation = {"eval_set": [(X[::7], y[::7])], "verbose": False}
         fitted = clone(model).fit(X, y, sensitive_features=groups, sample_weight=weight, **evaluation)
         fits.append((fitted.best_iteration, fitted.get_booster().get_dump(dump_format="json")))
-        assert (xgb.QuantileDMatrix in made) == (kept < X.size)
+        assert (xgb.QuantileDMatrix in made) == (kept < n_entries)
     assert fits[0] == fits[1]
 
 

@@ -248,6 +248,19 @@ def test_a_cell_has_two_atoms_a_bin_of_its_mean_and_variance():
     np.testing.assert_allclose(measure.atoms[6:], [0.65, 0.85])
 
 
+@pytest.mark.parametrize("same_bounds", [True, False])
+@pytest.mark.parametrize("cells", [(0, 1, 2), (1, 2), (0, 2)])
+def test_cells_taken_from_a_histogram_keep_their_moments(cells, same_bounds):
+    rng = np.random.default_rng(6)
+    cell = rng.integers(0, 3, 3000).astype(np.int16)
+    score = rng.beta(1 + cell, 2.0)
+    binner = ScoreBinner(cell, UNWEIGHTED, 3, PROBABILITY.make_grid, 64, same_bounds=same_bounds)
+    measures = read_cells(binner.bin(score, RowChunks(3000)).take(cells))
+    for g, measure in zip(cells, measures, strict=True):
+        np.testing.assert_allclose(measure.mean(), score[cell == g].mean(), rtol=1e-12)
+        np.testing.assert_allclose(measure.variance(), score[cell == g].var(), rtol=1e-9)
+
+
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1e-9, 123456.789, 1e200])
 def test_equal_scores_have_no_spread_but_their_rounding(value):
     binner = ScoreBinner(np.zeros(10_001, np.int16), UNWEIGHTED, 1, robust_grid, 64)
