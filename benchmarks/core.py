@@ -108,7 +108,8 @@ def make_penalty(groups: NDArray, score_map: ScoreMap, **options: object) -> Pen
     """Return the penalty of demographic parity between groups."""
     strata = stratify("demographic_parity", Target(np.zeros(len(groups)), (0, 1)))
     plan = plan_comparisons(encode_groups(groups), strata, UNIT_WEIGHT, "equal")
-    return Penalty(plan, score_map, **{"n_bins": default_bins(len(groups), plan.n_cells), **options})  # type: ignore[arg-type]
+    n_bins = default_bins(len(groups), plan.n_cells, plan.n_groups)
+    return Penalty(plan, score_map, **{"n_bins": n_bins, **options})  # type: ignore[arg-type]
 
 
 def scaling(sizes: Sizes) -> Iterator[Figure]:

@@ -128,7 +128,8 @@ def estimate(scores: list[np.ndarray], transport: str, ties: str) -> list[Deriva
     with RowChunks(n_rows) as chunks:
         penalty.prepare(score, chunks).add(0, n_rows, 1.0, HessianForm(1.0, paper=True), gradient, hessian)
     # Training wants derivatives in the raw prediction; the chain rule's factor leads back to the score.
-    gradient, hessian = gradient / score_map.slope(score), hessian / score_map.slope(score)
+    slope = score * (1.0 - score)
+    gradient, hessian = gradient / slope, hessian / slope
     return [Derivatives(gradient[groups.codes == g], hessian[groups.codes == g]) for g in (0, 1)]
 
 

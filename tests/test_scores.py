@@ -62,10 +62,11 @@ def test_slope_agrees_with_finite_differences(kappa):
     raw = np.linspace(-3, 3, 61)
     score_map = ScoreMap(LOGISTIC, kappa, 0.4)
     slope = (expit(kappa * (raw + 1e-6 - 0.4)) - expit(kappa * (raw - 1e-6 - 0.4))) / 2e-6
-    np.testing.assert_allclose(score_map.slope(expit(kappa * (raw - 0.4))), slope, atol=1e-8)
-    kernel = [slope_at(u, LOGISTIC, kappa) for u in expit(kappa * (raw - 0.4))]
+    score = expit(kappa * (raw - 0.4))
+    np.testing.assert_allclose(score_map.curvature(score, score), slope, atol=1e-8)
+    kernel = [slope_at(u, LOGISTIC, kappa) for u in score]
     np.testing.assert_allclose(kernel, slope, atol=1e-8)
-    assert (IDENTITY_SCORE.slope(raw) == 1).all()
+    assert (IDENTITY_SCORE.curvature(raw, raw) == 1).all()
     assert slope_at(0.3, IDENTITY, kappa) == 1.0
 
 
@@ -123,9 +124,9 @@ def test_probabilities_and_predictions_have_their_grids():
 def test_exponential_slopes_agree_with_finite_differences():
     raw = np.linspace(-5, 5, 61)
     slope = (np.exp(raw + 1e-6) - np.exp(raw - 1e-6)) / 2e-6
-    np.testing.assert_allclose(EXPONENTIAL_SCORE.slope(np.exp(raw)), slope, rtol=1e-8)
+    np.testing.assert_allclose(EXPONENTIAL_SCORE.curvature(np.exp(raw), np.exp(raw)), slope, rtol=1e-8)
     np.testing.assert_allclose([slope_at(u, EXPONENTIAL, 1.0) for u in np.exp(raw)], slope, rtol=1e-8)
-    assert (LINK_SCORE.slope(raw) == 1).all()
+    assert (LINK_SCORE.curvature(raw, raw) == 1).all()
     assert slope_at(0.3, LINK, 1.0) == 1.0
     assert EXPONENTIAL_SCORE.is_response
     assert LINK_SCORE.is_raw

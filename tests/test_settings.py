@@ -143,7 +143,7 @@ def test_settings_reach_the_objective():
     penalty = objective.penalty
     assert (objective.fairness_weight, objective.offset, objective.hessian) == (2.0, 0.4, HessianForm(0.4, False))
     assert (penalty.multi_group, penalty.transport, penalty.ties) == ("barycenter", "kde", "average")
-    assert penalty.n_bins == default_bins(200, penalty.plan.n_cells)
+    assert penalty.n_bins == default_bins(200, n_cells=6, n_groups=3)
     assert make_objective(rows, n_bins=77).penalty.n_bins == 77
     assert [comparison.name for comparison in penalty.plan.comparisons] == ["target = no", "target = yes"]
     np.testing.assert_allclose(

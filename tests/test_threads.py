@@ -99,6 +99,17 @@ def test_tasks_of_any_number_are_worked_off_once(n_tasks):
     assert sorted(calls) == list(range(n_tasks))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize(("length", "smallest"), [(0, 1), (1, 1), (2, 1), (10, 1), (10, 4), (10, 20)])
+def test_a_range_is_shared_out_in_parts_that_are_not_too_small(length, smallest, n_jobs):
+    parts = []
+    with RowChunks(4 * MIN_CHUNK, n_jobs) as chunks:
+        chunks.share_out(length, lambda some: parts.append(list(range(length))[some]), smallest)
+    assert sorted(i for part in parts for i in part) == list(range(length))
+    assert len(parts) <= n_jobs
+    assert all(len(part) >= smallest for part in sorted(parts)[:-1])
+
+
 @pytest.fixture
 def team():
     found = openmp_team(_LIB)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from otfairboost.transport.exact import transport_cost
-from otfairboost.transport.measure import Measure
+from otfairboost.transport.measure import AddImage, Measure
 
 MultiGroup = Literal["one_vs_rest", "barycenter"]
 Float = NDArray[np.float64]
@@ -34,11 +34,11 @@ class Transport(NamedTuple):
     images : callable
         ``images(source, target)``: the transport images of the source's atoms, and of the target's in the source.
     extend : callable
-        ``extend(source, image)``: that map as a function that takes the atoms of other measures.
+        ``extend(source, image)``: that map as a function that takes other measures.
     """
 
     images: Callable[[Measure, Measure], tuple[Float, Float]]
-    extend: Callable[[Measure, Float], Callable[[Measure], Float]]
+    extend: Callable[[Measure, Float], AddImage]
 
 
 class Pull(NamedTuple):
@@ -79,19 +79,19 @@ def _one_vs_rest_pulls(stratum: GroupMeasures, transport: Transport) -> list[Pul
     # d/du_i of sum_h c_h W2^2(mu_h, mu_rest(h)), row i in group g: its own term (h = g), Eq. (11) with
     # n^0 -> W_g, and every other term, where the row sits in the rest and its weight is w_i / W_rest(h).
     groups, rests, weights, shares = stratum
-    own = 2.0 * shares / weights
-    in_rest = 2.0 * shares / (weights.sum() - weights)
+    own = (2.0 * shares / weights).tolist()
+    in_rest = (2.0 * shares / (weights.sum() - weights)).tolist()
     to_rest, to_group = zip(*map(transport.images, groups, rests), strict=True)
-    from_rest = [transport.extend(rest, image) for rest, image in zip(rests, to_group, strict=True)]
+    add_from_rest = [transport.extend(rest, image) for rest, image in zip(rests, to_group, strict=True)]
     pulls = []
     for g, group in enumerate(groups):
-        total = own[g] * to_rest[g]
-        strength = own[g]
-        for h, image in enumerate(from_rest):
-            if h != g:
-                total += in_rest[h] * image(group)
-                strength += in_rest[h]
-        pulls.append(Pull(float(strength), total / strength))
+        others = [h for h in range(len(groups)) if h != g]
+        strength = own[g] + sum(in_rest[h] for h in others)
+        target = to_rest[g]
+        target *= own[g] / strength
+        for h in others:
+            add_from_rest[h](group, in_rest[h] / strength, target)
+        pulls.append(Pull(strength, target))
     return pulls
 
 

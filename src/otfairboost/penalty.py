@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from otfairboost.comparison import GroupMeasures, MultiGroup, Pull, Transport, distance, needs_rests, pulls
 from otfairboost.plan import Comparison, Plan
-from otfairboost.scores import ScoreMap, slope_at
+from otfairboost.scores import ScoreMap, curvature_at, slope_at
 from otfairboost.threads import RowChunks, Stages
 from otfairboost.transport import exact, histogram, kernels
 from otfairboost.transport.exact import Ties, row_images, transport_images
-from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, draw_lines, read_cells, read_rests
+from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, read_cells, read_rests
 from otfairboost.transport.kde import smoothed_images
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
 
@@ -109,7 +109,8 @@ class Penalty:
             measured = [(comparison, stratum) for comparison, stratum, *_ in self._exact_strata(score)]
         else:
             binned = self._binner.bin(score, chunks)
-            measured = [(comparison, self._read_stratum(comparison, binned)) for comparison in self.plan.comparisons]
+            cells = read_cells(binned, chunks)
+            measured = [(one, self._read_stratum(one, binned, cells)) for one in self.plan.comparisons]
         return sum(comparison.share * distance(self.multi_group, stratum) for comparison, stratum in measured)
 
     def prepare(self, score: Float, chunks: RowChunks) -> "RowDerivatives":
@@ -128,10 +129,10 @@ class Penalty:
         """Return where the penalty pulls each row's score; rows that are not compared stay."""
         return score - self.prepare(score, chunks).gaps()
 
-    def _read_stratum(self, comparison: Comparison, histogram: Histogram) -> GroupMeasures:
-        cells = histogram.take(comparison.cells)
-        rests = read_rests(cells) if needs_rests(self.multi_group, len(comparison.cells)) else []
-        return GroupMeasures(read_cells(cells), rests, comparison.weights, comparison.shares)
+    def _read_stratum(self, comparison: Comparison, histogram: Histogram, cells: list[Measure]) -> GroupMeasures:
+        has_rests = needs_rests(self.multi_group, len(comparison.cells))
+        rests = read_rests(histogram.take(comparison.cells)) if has_rests else []
+        return GroupMeasures([cells[c] for c in comparison.cells], rests, comparison.weights, comparison.shares)
 
     def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[Stages, "RowDerivatives"]:
         histogram = self._binner.bin(score, chunks, follow=True)
@@ -139,25 +140,26 @@ class Penalty:
         if not self._table.shape[1]:
             self._table = np.empty((self.plan.n_cells, self.n_bins), TABLE_ENTRY)
         table = self._table[:, :n_bins]
+        cells = read_cells(histogram, chunks)
         moves: Moves = {}
         comparisons = self.plan.comparisons
         stages: Stages = [
-            [partial(self._find_moves, comparison, histogram, moves) for comparison in comparisons],
+            [partial(self._find_moves, comparison, histogram, cells, moves) for comparison in comparisons],
             [partial(self._write_table, cell, moves, table) for comparison in comparisons for cell in comparison.cells],
         ]
         return stages, TableDerivatives(self, score, self._strength, self._binner.bins, table)
 
-    def _find_moves(self, comparison: Comparison, histogram: Histogram, moves: Moves) -> None:
+    def _find_moves(self, comparison: Comparison, histogram: Histogram, cells: list[Measure], moves: Moves) -> None:
         """Find where each cell of a stratum is pulled to, and how strongly."""
-        stratum = self._read_stratum(comparison, histogram)
+        stratum = self._read_stratum(comparison, histogram, cells)
         pulled = pulls(self.multi_group, stratum, self._transport)
         for cell, group, pull in zip(comparison.cells, stratum.groups, pulled, strict=True):
             moves[cell] = group, pull.target
             self._strength[cell] = comparison.share * pull.strength
 
     def _write_table(self, cell: int, moves: Moves, table: Array) -> None:
-        lines = draw_lines(*moves[cell])
-        _write_entries(*lines, self.score_map.curvature(lines.centre, lines.target), table[cell])
+        group, target = moves[cell]
+        _write_entries(group.atoms, target, self.score_map.kind, self.score_map.steepness, table[cell])
 
     def _exact_strata(
         self, score: Float
@@ -309,21 +311,20 @@ def _within(x: float, largest: float) -> float:
     return x if x > -largest else -largest
 
 
-@njit(nogil=True, cache=True)
-def _write_entries(
-    centre: Array, target: Array, slope: Array, reach: Array, curvature: Array, entries: Array
-) -> None:  # fmt: skip
+# Numba's cache does not see changes in what is called here: who edits scores.slope_at and curvature_at or
+# kernels.line_of and along has to touch this file too, or old machine code stays in use.
+@njit(nogil=True, cache=True, error_model="numpy")
+def _write_entries(atoms: Array, image: Array, kind: int, steepness: float, entries: Array) -> None:
     """Write a cell's part of the table; what overflows is the largest number instead."""
     for b in range(len(entries)):
-        entries[b].centre = _within(centre[b], _LARGEST)
-        entries[b].target = _within(target[b], _LARGEST)
-        entries[b].slope = _within(slope[b], _LARGEST32)
-        entries[b].reach = _within(reach[b], _LARGEST32)
-        entries[b].curvature = curvature[b]
+        centre, target, slope, reach = kernels.line_of(b, atoms, image)
+        entries[b].centre = _within(centre, _LARGEST)
+        entries[b].target = _within(target, _LARGEST)
+        entries[b].slope = _within(slope, _LARGEST32)
+        entries[b].reach = _within(reach, _LARGEST32)
+        entries[b].curvature = curvature_at(centre, target, kind, steepness)
 
 
-# Numba's cache does not see changes in what is inlined here: who edits scores.slope_at or kernels.along has to touch
-# this file too, or old machine code stays in use (slopes last changed for exponential scores).
 @njit(nogil=True, cache=True)
 def _add_from_table(
     score: Array, cell: Array, weight: Array, bins: Array, table: Array,

@@ -62,6 +62,11 @@ class Plan(NamedTuple):
     comparisons: tuple[Comparison, ...]
     n_cells: int
 
+    @property
+    def n_groups(self) -> int:
+        """Return the largest number of groups that are compared with each other."""
+        return max(len(comparison.cells) for comparison in self.comparisons)
+
 
 def plan_comparisons(
     groups: Groups,

@@ -14,6 +14,8 @@ Array = NDArray[Any]
 Float = NDArray[np.float64]
 IDENTITY, LOGISTIC, EXPONENTIAL, LINK = 0, 1, 2, 3
 
+_EDGE = 1e-15  # probabilities closer than this to 0 or 1 have no logit to go by
+
 
 class ScoreMap(NamedTuple):
     r"""How a response becomes the score :math:`u` that the penalty compares.
@@ -58,12 +60,6 @@ class ScoreMap(NamedTuple):
         else:
             _sharpen(response, self.steepness, math.exp(self.origin), score)
 
-    def slope(self, score: Float) -> Float:
-        """Return du/dF where the score is ``score``."""
-        if self.kind == LOGISTIC:
-            return self.steepness * score * (1.0 - score)
-        return score.copy() if self.kind == EXPONENTIAL else np.ones_like(score)
-
     def curvature(self, score: Float, target: Float) -> Float:
         r"""Return the slope that a step from ``score`` towards ``target`` should reckon with.
 
@@ -71,12 +67,9 @@ class ScoreMap(NamedTuple):
         is saturated the tangent is nearly flat and a Newton step along it would overshoot by far; the secant leads
         to the target exactly. See ``docs/derivations/hessian.md``.
         """
-        slope = self.slope(score)
-        if self.kind == LOGISTIC:
-            _raise_to_secant(score, target, self.steepness, slope)
-        elif self.kind == EXPONENTIAL:
-            _raise_to_logarithmic_mean(score, target, slope)
-        return slope
+        curvature = np.empty(len(score))
+        _write_curvatures(score, target, self.kind, self.steepness, curvature)
+        return curvature
 
     @property
     def make_grid(self) -> MakeGrid:
@@ -117,31 +110,32 @@ def _sharpen(p: Array, steepness: float, shift: float, score: Array) -> None:
             score[start + i] = 1.0 / (1.0 + power[i])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _raise_to_secant(score: Array, target: Array, steepness: float, slope: Array) -> None:
-    """Raise slopes to those of the secants where these are steeper: the target less saturated, or across the middle."""
-    edge = 1e-15
-    for i in range(len(score)):
-        u = score[i] if score[i] > edge else edge  # by comparisons: min and max have to care about NaN
-        u = u if u < 1.0 - edge else 1.0 - edge
-        t = target[i] if target[i] > edge else edge
-        t = t if t < 1.0 - edge else 1.0 - edge
-        if t * (1.0 - t) > 1.05 * u * (1.0 - u) or abs(u - t) > 0.1:  # else nearly the same, or less steep
-            secant = steepness * (u - t) / math.log(u * (1.0 - t) / (t * (1.0 - u)))
-            slope[i] = secant if secant > slope[i] else slope[i]
-
-
-@njit(nogil=True, cache=True)
-def _raise_to_logarithmic_mean(score: Array, target: Array, slope: Array) -> None:
-    """Raise slopes to those of the secants, (u - t) / log(u / t), where these are steeper: the target is greater."""
-    for i in range(len(score)):
-        if target[i] > 1.05 * score[i] > 0.0:  # else nearly the same, or less steep
-            slope[i] = (target[i] - score[i]) / math.log(target[i] / score[i])
-
-
 @njit(nogil=True, cache=True, inline="always")
 def slope_at(u: float, kind: int, steepness: float) -> float:
     """Return du/dF where the score is u."""
     if kind == LOGISTIC:
         return steepness * u * (1.0 - u)
     return u if kind == EXPONENTIAL else 1.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def curvature_at(u: float, t: float, kind: int, steepness: float) -> float:
+    """Return the slope for a step from score u towards t: the tangent's, or the secant's where this is steeper."""
+    slope = slope_at(u, kind, steepness)
+    if kind == LOGISTIC:  # steeper if the target is less saturated, or across the middle
+        u = u if u > _EDGE else _EDGE  # by comparisons: min and max have to care about NaN
+        u = u if u < 1.0 - _EDGE else 1.0 - _EDGE
+        t = t if t > _EDGE else _EDGE
+        t = t if t < 1.0 - _EDGE else 1.0 - _EDGE
+        if t * (1.0 - t) > 1.05 * u * (1.0 - u) or abs(u - t) > 0.1:  # else nearly the same, or less steep
+            secant = steepness * (u - t) / math.log(u * (1.0 - t) / (t * (1.0 - u)))
+            slope = secant if secant > slope else slope
+    elif kind == EXPONENTIAL and t > 1.05 * u > 0.0:
+        slope = (t - u) / math.log(t / u)
+    return slope
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _write_curvatures(score: Array, target: Array, kind: int, steepness: float, curvature: Array) -> None:
+    for i in range(len(score)):
+        curvature[i] = curvature_at(score[i], target[i], kind, steepness)

@@ -142,10 +142,10 @@ class FairnessSettings:
         origin = float(special.logit(self.decision_threshold)) if self.focus != 1 else 0.0
         return ScoreMap(LOGISTIC, float(self.focus), origin)
 
-    def _count_bins(self, n_rows: int, n_cells: int, n_outputs: int) -> int:
+    def _count_bins(self, n_rows: int, plan: Plan, n_outputs: int) -> int:
         if self.n_bins is not None:
             return int(self.n_bins)
-        bins = default_bins(n_rows, n_cells)
+        bins = default_bins(n_rows, plan.n_cells, plan.n_groups)
         return bins if n_outputs == 1 else min(bins, CLASS_BINS)
 
     def _refuse_for_several_classes(self) -> None:
@@ -269,7 +269,7 @@ class FairnessSettings:
             transport=self.transport,
             ties=self.ties,
             bandwidth=float(self.bandwidth),
-            n_bins=self._count_bins(n_rows, plan.n_cells, n_outputs),
+            n_bins=self._count_bins(n_rows, plan, n_outputs),
             reduce=reduce,
             scratch=scratch,
         )

@@ -73,22 +73,29 @@ class RowChunks:
         else:
             (self.team or self._run_on_pool)(work_off, n_threads)
 
+    def share_out(self, length: int, work: Callable[[slice], None], smallest: int = 1) -> None:
+        """Call ``work`` for parts of ``range(length)``, one for each thread if they are not too small for that."""
+        size = max(smallest, -(-length // self.n_threads))
+        self.run_tasks(-(-length // size), lambda index: work(slice(index * size, (index + 1) * size)))
+
     def run_stages(self, stages: Stages) -> None:
         """Run the tasks of each stage, in any order; a stage begins when the one before is done."""
         for tasks in stages:
             self.run_tasks(len(tasks), partial(_run_one, tasks))
 
     def sum(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum over the first axis, in its order; the last but one is shared out among the threads."""
+        """Return the sum over the first axis, in its order; the last but one is shared out among the threads.
+
+        Of one part the sum is that part, not a copy.
+        """
+        if len(parts) == 1:
+            return parts[0]
         total = np.empty(parts.shape[1:])
-        length = parts.shape[-2]
-        size = max(_MIN_SUMMED, -(-length // self.n_threads))
 
-        def add_up(index: int) -> None:
-            part = slice(index * size, (index + 1) * size)
-            np.add.reduce(parts[..., part, :], axis=0, out=total[..., part, :])
+        def add_up(some: slice) -> None:
+            np.add.reduce(parts[..., some, :], axis=0, out=total[..., some, :])
 
-        self.run_tasks(-(-length // size), add_up)
+        self.share_out(parts.shape[-2], add_up, _MIN_SUMMED)
         return total
 
     def _run_on_pool(self, work_off: Callable[[], None], n_threads: int) -> None:
@@ -115,6 +122,10 @@ class RowChunks:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+ONE_THREAD = RowChunks(0)
+"""For work that is not shared out."""
 
 
 def _run_one(tasks: list[Callable[[], None]], index: int) -> None:

@@ -11,6 +11,7 @@ from otfairboost.boosters.lightgbm_parameters import (
     read_number,
     read_parameter,
     refuse_ignored_parameters,
+    sum_row_wise,
 )
 
 RNG = np.random.default_rng(0)
@@ -114,3 +115,24 @@ def test_forests_are_refused_by_lightgbm_too():
         train_on_margins(params)
     with pytest.raises(ValueError, match=r"^boosting='rf' is not available with fairness_weight > 0: "):
         refuse_ignored_parameters(params)
+
+
+@pytest.mark.parametrize(
+    ("params", "shape", "row_wise"),
+    [
+        ({}, (1000, 32), True),
+        ({}, (1000, 33), False),  # of 255 bins each
+        ({"max_bins": 63}, (1000, 130), True),
+        ({}, (1 << 23, 16), True),
+        ({}, (1 << 23, 17), False),
+        ({"num_threads": 16}, (1000, 5), True),
+        ({"n_jobs": 17}, (1000, 5), False),
+        ({"force_col_wise": True}, (1000, 5), False),
+        ({"force_row_wise": False}, (1000, 5), False),
+        ({"device": "gpu"}, (1000, 5), False),
+    ],
+)
+def test_gradients_are_summed_row_by_row_where_that_is_faster(params, shape, row_wise):
+    chosen = sum_row_wise(params, *shape)
+    assert chosen == ({**params, "force_row_wise": True} if row_wise else params)
+    assert "force_row_wise" not in params or params["force_row_wise"] is False

@@ -269,3 +269,17 @@ def test_fairness_parameters_do_not_hide_lightgbm_ones():
 def test_silent_where_lightgbm_is(loans, capfd):
     FairLGBMClassifier(**STEADY, n_estimators=3).fit(loans.X, loans.y, sensitive_features=loans.groups)
     assert "".join(capfd.readouterr()) == ""
+
+
+@pytest.mark.parametrize("name", ["default", "linear", "goss", "bagging", "extra_trees", "path_smooth", "quantised"])
+def test_sums_are_made_row_by_row_and_make_the_same_model(name):
+    loans = make_loans(2000)
+    parameters = {**SMALL, **CLASSIFIER_VARIANTS[name]}
+    by_columns = FairLGBMClassifier(**parameters).fit(loans.X, loans.y, sensitive_features=loans.groups)
+    del parameters["force_col_wise"]
+    by_rows = FairLGBMClassifier(**parameters).fit(loans.X, loans.y, sensitive_features=loans.groups)
+    plain = FairLGBMClassifier(**parameters, fairness_weight=0).fit(loans.X, loans.y, sensitive_features=loans.groups)
+    written = [f"[force_row_wise: {int(by_row)}]" for by_row in (False, True, False)]
+    for model, line in zip((by_columns, by_rows, plain), written, strict=True):
+        assert line in model.booster_.model_to_string()
+    np.testing.assert_allclose(by_rows.predict_proba(loans.X), by_columns.predict_proba(loans.X), rtol=0, atol=1e-9)

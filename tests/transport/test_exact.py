@@ -177,8 +177,9 @@ def test_a_map_extended_to_a_part_of_its_sample_is_the_map():
     x, y, *_ = draw(2, 40, 30, decimals=1, weighted=False)
     whole, part, target = (measure_sample(sample).measure for sample in (x, x[:11], y))
     image = dict(zip(x.tolist(), rational_map(x, y), strict=True))
-    carried = extend_image(whole, transport_image(whole, target))(part)
-    np.testing.assert_allclose(carried, [image[atom] for atom in part.atoms.tolist()], rtol=1e-12)
+    total = np.ones(len(part.atoms))
+    extend_image(whole, transport_image(whole, target))(part, 2.0, total)
+    np.testing.assert_allclose(total, [1.0 + 2.0 * image[atom] for atom in part.atoms.tolist()], rtol=1e-12)
 
 
 # ---- Maps are derivatives ----------------------------------------------------------------------------------------

@@ -30,19 +30,21 @@ HUGE = np.array([-1e300, -1e18, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 1.0, 1e18
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_cells", "expected"),
+    ("n_rows", "n_cells", "n_groups", "expected"),
     [
-        (1, 2, 3072),
-        (24_000, 2, 4072),
-        (80_000, 2, 10_000),
-        (24_000, 4, 2036),
-        (10**7, 2, 24576),
-        (10**7, 10, 6553),
-        (10**7, 1000, 1024),
+        (1, 2, 2, 3072),
+        (24_000, 2, 2, 4072),
+        (80_000, 2, 2, 10_000),
+        (24_000, 4, 2, 2036),
+        (80_000, 4, 4, 2500),
+        (24_000, 4, 4, 1024),
+        (10**7, 2, 2, 24576),
+        (10**7, 10, 10, 6553),
+        (10**7, 1000, 2, 1024),
     ],
 )
-def test_default_bins(n_rows, n_cells, expected):
-    assert default_bins(n_rows, n_cells) == expected
+def test_default_bins(n_rows, n_cells, n_groups, expected):
+    assert default_bins(n_rows, n_cells, n_groups) == expected
 
 
 @pytest.mark.parametrize("n_bins", [MIN_BINS, 100, 1024, MAX_BINS])

@@ -13,7 +13,7 @@ from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks
 from otfairboost.transport import transport_image, transport_map
 from otfairboost.transport.grid import default_bins, robust_grid
-from otfairboost.transport.histogram import Histogram, ScoreBinner, draw_lines, extend_image, read_cells, read_rests
+from otfairboost.transport.histogram import Histogram, ScoreBinner, extend_image, read_cells, read_rests
 from otfairboost.transport.measure import Measure
 from workers import run_workers
 
@@ -281,10 +281,9 @@ def test_rows_of_no_cell_count_nowhere_and_buffers_are_used_again():
 def test_a_map_follows_the_line_through_a_bins_atoms_and_no_further_than_it_rises():
     measure = Measure(np.array([0.0, 1.0, 3.0, 3.0]), np.full(4, 0.25))
     image = np.array([0.0, 2.0, 3.0, 9.0])
-    lines = draw_lines(measure, image)
-    assert [column.tolist() for column in lines] == [[0.5, 3.0], [1.0, 6.0], [2.0, 0.0], [2.0, 6.0]]
-    carried = extend_image(measure, image)(Measure(np.array([0.25, 7.0, 3.0, 3.1]), measure.mass))
-    np.testing.assert_allclose(carried, [0.5, 3.0, 6.0, 6.0])
+    total = np.ones(4)
+    extend_image(measure, image)(Measure(np.array([0.25, 7.0, 3.0, 3.1]), np.full(4, 0.25)), 2.0, total)
+    np.testing.assert_allclose(total, [2.0, 7.0, 13.0, 13.0])
 
 
 @pytest.mark.parametrize("score_map", [PROBABILITY, IDENTITY_SCORE])

@@ -5,6 +5,12 @@ from typing import Any
 
 from lightgbm.basic import _ConfigAliases
 
+from otfairboost.threads import count_threads
+
+_MAX_ROW_WISE_BINS = 8192  # of all columns: sums of more do not stay close to the processor
+_MAX_ROW_WISE_THREADS = 16  # each has sums of its own
+_MAX_ROW_WISE_ENTRIES = 1 << 27  # rows times columns, each a byte of memory more
+
 
 def read_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
     """Return a parameter by its main name or any alias; where there are several, the one that LightGBM takes."""
@@ -33,6 +39,23 @@ def drop_parameter(params: dict[str, Any], name: str) -> None:
     """Take a parameter and its aliases out."""
     for alias in _ConfigAliases.get(name):
         params.pop(alias, None)
+
+
+def sum_row_wise(params: dict[str, Any], n_rows: int, n_columns: int) -> dict[str, Any]:
+    """Return parameters with which LightGBM sums up gradients and hessians row by row, if that is faster.
+
+    It takes the hessians of its own objectives for constant where they are, and can then do without them. Ours differ
+    between rows, and to go through rows once for all columns instead of once for each makes up for a part of that.
+    LightGBM by itself would try both ways and go by the time of one look at the data, so that two fits may differ in
+    their last digits. Parameters that say how to do it stay as they are.
+    """
+    told = any(read_parameter(params, name) is not None for name in ("force_row_wise", "force_col_wise", "device_type"))
+    fits = (
+        n_columns * read_number(params, "max_bin", 255) <= _MAX_ROW_WISE_BINS
+        and n_rows * n_columns <= _MAX_ROW_WISE_ENTRIES
+        and count_threads(int(read_number(params, "num_threads", 0))) <= _MAX_ROW_WISE_THREADS
+    )
+    return {**params, "force_row_wise": True} if fits and not told else params
 
 
 def parameter_names() -> set[str]:

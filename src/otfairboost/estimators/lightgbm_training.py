@@ -12,7 +12,7 @@ from otfairboost.boosters.lightgbm import (
     TrainedBooster,
     train_booster,
 )
-from otfairboost.boosters.lightgbm_parameters import read_number, refuse_ignored_parameters
+from otfairboost.boosters.lightgbm_parameters import read_number, refuse_ignored_parameters, sum_row_wise
 from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.prepared import EvaluationRows
@@ -46,6 +46,7 @@ class LightGBMTrainer:
         self.params = params
         self.is_continued = init_model is not None
         self.train_set = make_dataset(train, params, feature_name, categorical_feature)
+        self._shape = train.X.shape
         self._n_rounds = n_rounds
         self._train_rows = train._replace(X=None, groups=None)
         self._callbacks = callbacks
@@ -77,7 +78,7 @@ class LightGBMTrainer:
     ) -> TrainedBooster:
         """Train a booster."""
         return train_booster(
-            self.params,
+            self.params if objective is None else sum_row_wise(self.params, *self._shape),
             self.train_set,
             self._n_rounds,
             loss=task.loss,

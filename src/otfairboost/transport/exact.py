@@ -1,13 +1,12 @@
 """Exact optimal transport between discrete measures on the line."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from otfairboost.transport import kernels
-from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample
+from otfairboost.transport.measure import AddImage, Measure, MeasuredSample, measure_sample
 
 Ties = Literal["average", "right", "left"]
 TIES: tuple[Ties, ...] = ("average", "right", "left")
@@ -31,9 +30,13 @@ def transport_images(source: Measure, target: Measure) -> tuple[NDArray[np.float
     return image, back
 
 
-def extend_image(source: Measure, image: NDArray[np.float64]) -> Callable[[Measure], NDArray[np.float64]]:
+def extend_image(source: Measure, image: NDArray[np.float64]) -> AddImage:
     """Return a map, known at the source's atoms, as a function of other measures (linear between atoms)."""
-    return lambda other: np.interp(other.atoms, source.atoms, image)
+
+    def add(other: Measure, factor: float, total: NDArray[np.float64]) -> None:
+        total += factor * np.interp(other.atoms, source.atoms, image)
+
+    return add
 
 
 def transport_cost(source: Measure, target: Measure) -> float:

@@ -22,9 +22,12 @@ _SPREAD = 8.0  # the interquartile range on a robust grid: its even part reaches
 _TELLING_CELLS = 1024  # of a robust grid: fewer are too coarse to tell quartiles
 
 
-def default_bins(n_rows: int, n_cells: int) -> int:
-    """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin."""
-    wanted = max(n_rows // 4, 6144 + n_rows // 12) // n_cells
+def default_bins(n_rows: int, n_cells: int, n_groups: int = 2) -> int:
+    """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin.
+
+    Of more than two groups each is transported several times, so that bins cost more: half as many for few rows.
+    """
+    wanted = max(n_rows // 4, 6144 + n_rows // 12) // n_cells // (1 if n_groups == 2 else 2)
     return max(min(wanted, 65536 // n_cells, 24576), 1024)
 
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.threads import RowChunks
+from otfairboost.threads import ONE_THREAD, RowChunks
 from otfairboost.transport import kernels
 from otfairboost.transport.grid import Grid, MakeGrid
-from otfairboost.transport.measure import Measure
+from otfairboost.transport.measure import AddImage, Measure
 
 Float = NDArray[np.float64]
 
@@ -30,32 +30,19 @@ class Histogram(NamedTuple):
     ----------
     sums : array of shape (n_cells, n_bins, 3)
         Mass, mass times score, mass times squared distance of the score from the middle.
-    middle : array of shape (n_cells, n_bins / 2)
+    middle : array of shape (n_cells, n_bins / 2), or (1, n_bins / 2) if it is the same for all
         What each pair of bins was parted at.
     """
 
     sums: Float
     middle: Float
 
-    def take(self, cells: Sequence[int]) -> "Histogram":
+    def take(self, cells: slice | Sequence[int]) -> "Histogram":
         """Return the histogram of some cells; of neighbours without a copy."""
-        neighbours = cells[-1] - cells[0] == len(cells) - 1
-        index = slice(cells[0], cells[-1] + 1) if neighbours else list(cells)
-        return Histogram(self.sums[index], self.middle[index])
-
-
-class BinLines(NamedTuple):
-    """A map on a histogram's bins: in each a line, which rows follow up to its reach to either side of its middle.
-
-    Attributes
-    ----------
-    centre, target, slope, reach : arrays of shape (n_bins,)
-    """
-
-    centre: Float
-    target: Float
-    slope: Float
-    reach: Float
+        if not isinstance(cells, slice):
+            neighbours = cells[-1] - cells[0] == len(cells) - 1
+            cells = slice(cells[0], cells[-1] + 1) if neighbours else list(cells)
+        return Histogram(self.sums[cells], self.middle if len(self.middle) == 1 else self.middle[cells])
 
 
 class Scratch:
@@ -130,9 +117,10 @@ class ScoreBinner:
         self._n_bounds = 1 if same_bounds else n_cells
         self._followed: Grid | None = None
         self._scratch = Scratch() if scratch is None else scratch
+        self._shares_scratch = scratch is not None
 
     def bin(self, score: Float, chunks: RowChunks, *, follow: bool = False) -> Histogram:
-        """Return the histogram of these scores.
+        """Return the histogram of these scores, which lasts until the next call.
 
         With ``follow`` the grid is placed where the last one that followed was, if it fits: for scores that change
         little from call to call.
@@ -156,52 +144,32 @@ class ScoreBinner:
             kernels.fill_histogram(score[r], self._cell[r], self._weight[r], middle, self.bins[r], partial[index])
 
         chunks.run(fill)
-        middles = middle if self._n_bounds == self._n_cells else np.repeat(middle, self._n_cells, axis=0)
-        return Histogram(self._reduce(chunks.sum(partial)), middles)
+        sums = self._reduce(chunks.sum(partial))
+        if self._shares_scratch and np.may_share_memory(sums, partial):  # the sum of one chunk
+            sums = sums.copy()
+        return Histogram(sums, middle)
 
 
 def read_rests(histogram: Histogram) -> list[Measure]:
-    """Return, for each of several cells of the same bounds, the measure of all the others together.
-
-    Summed from both ends: subtracting a cell from the total would leave dust in empty bins.
-    """
-    cells = histogram.sums
-    others = np.zeros_like(cells)
-    total = np.zeros_like(cells[0])
-    for others_of, cell in zip(others, cells, strict=True):
-        others_of += total
-        total += cell
-    total[:] = 0.0
-    for others_of, cell in zip(others[::-1], cells[::-1], strict=True):
-        others_of += total
-        total += cell
+    """Return, for each of several cells of the same bounds, the measure of all the others together."""
+    n_cells = len(histogram.sums)
+    others = np.empty_like(histogram.sums)
+    kernels.sum_others(histogram.sums.reshape(n_cells, -1), others.reshape(n_cells, -1))
     return read_cells(Histogram(others, histogram.middle))
 
 
-def read_cells(histogram: Histogram) -> list[Measure]:
+def read_cells(histogram: Histogram, chunks: RowChunks = ONE_THREAD) -> list[Measure]:
     """Return the measure of each cell, with two atoms (possibly of mass 0) per bin."""
-    measures = []
-    for sums, middle in zip(*histogram, strict=True):
-        atoms, mass = np.empty(2 * len(sums)), np.empty(2 * len(sums))
-        kernels.read_histogram(sums, middle, atoms, mass)
-        measures.append(Measure(atoms, mass))
-    return measures
+    n_cells, n_bins, _ = histogram.sums.shape
+    atoms, mass = np.empty((2, n_cells, 2 * n_bins))
+    chunks.share_out(n_cells, lambda some: kernels.read_histogram(*histogram.take(some), atoms[some], mass[some]))
+    return [Measure(*cell) for cell in zip(atoms, mass, strict=True)]
 
 
-def draw_lines(source: Measure, image: Float) -> BinLines:
-    """Return the lines that a map, known at a cell's atoms, follows in the bins."""
-    lines = BinLines(*np.empty((4, len(image) // 2)))
-    kernels.draw_lines(source.atoms, image, *lines)
-    return lines
-
-
-def extend_image(source: Measure, image: Float) -> Callable[[Measure], Float]:
+def extend_image(source: Measure, image: Float) -> AddImage:
     """Return a map, known at the source's atoms, as a function of any measure on the same bins."""
-    lines = draw_lines(source, image)
 
-    def carry(other: Measure) -> Float:
-        carried = np.empty(len(other.atoms))
-        kernels.follow_lines(*lines, other.atoms, carried)
-        return carried
+    def add(other: Measure, factor: float, total: Float) -> None:
+        kernels.follow_lines(source.atoms, image, other.atoms, other.mass, factor, total)
 
-    return carry
+    return add

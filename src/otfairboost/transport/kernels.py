@@ -242,43 +242,62 @@ def fill_histogram(score: Array, cell: Array, weight: Array, middle: Array, bins
             histogram[g, b, 2] += w * from_middle * from_middle
 
 
+@njit(nogil=True, cache=True)
+def sum_others(cells: Array, others: Array) -> None:
+    """Write, for each of several cells' sums, those of all the other cells together.
+
+    From both ends: subtracting a cell from the total would leave dust in empty bins.
+    """
+    n_cells, n_sums = cells.shape
+    total = np.zeros(n_sums)
+    for c in range(n_cells):
+        for s in range(n_sums):
+            others[c, s] = total[s]
+            total[s] += cells[c, s]
+    total[:] = 0.0
+    for c in range(n_cells - 1, -1, -1):
+        for s in range(n_sums):
+            others[c, s] += total[s]
+            total[s] += cells[c, s]
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def read_histogram(histogram: Array, middle: Array, atoms: Array, mass: Array) -> None:
-    """Write two atoms for each bin of one cell, of half its normalised mass each, with the bin's mean and variance.
+    """Write two atoms for each cell's bins, of half their normalised mass each, with the bin's mean and variance.
 
     A variance that may be rounding alone, or that has overflown, is taken for 0.
     """
-    total = 0.0
-    for b in range(len(histogram)):
-        total += histogram[b, 0]
-    half = 0.5 / total
-    for b in range(len(histogram)):
-        m = histogram[b, 0]
-        mean = deviation = share = 0.0
-        if m > 0.0:
-            one = 1.0 / m  # once: divisions are what this loop waits for
-            mean = histogram[b, 1] * one
-            from_middle = mean - middle[b // 2]
-            variance = histogram[b, 2] * one - from_middle * from_middle
-            if 1e-14 * from_middle * from_middle < variance < np.inf:
-                deviation = math.sqrt(variance)
-                if deviation < 1e-12 * abs(mean):
-                    deviation = 0.0
-            share = m * half
-        atoms[2 * b], atoms[2 * b + 1] = mean - deviation, mean + deviation
-        mass[2 * b] = mass[2 * b + 1] = share
+    n_cells, n_bins, _ = histogram.shape
+    for c in range(n_cells):
+        own_middle = middle[0 if len(middle) == 1 else c]
+        total = 0.0
+        for b in range(n_bins):
+            total += histogram[c, b, 0]
+        half = 0.5 / total
+        for b in range(n_bins):
+            m = histogram[c, b, 0]
+            mean = deviation = share = 0.0
+            if m > 0.0:
+                one = 1.0 / m  # once: divisions are what this loop waits for
+                mean = histogram[c, b, 1] * one
+                from_middle = mean - own_middle[b // 2]
+                variance = histogram[c, b, 2] * one - from_middle * from_middle
+                if 1e-14 * from_middle * from_middle < variance < np.inf:
+                    deviation = math.sqrt(variance)
+                    if deviation < 1e-12 * abs(mean):
+                        deviation = 0.0
+                share = m * half
+            atoms[c, 2 * b], atoms[c, 2 * b + 1] = mean - deviation, mean + deviation
+            mass[c, 2 * b] = mass[c, 2 * b + 1] = share
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def draw_lines(atoms: Array, image: Array, centre: Array, target: Array, slope: Array, reach: Array) -> None:
-    """Write the line through each bin's two atoms and their images: its middle, its slope, and how far it rises."""
-    for b in range(len(centre)):
-        run = atoms[2 * b + 1] - atoms[2 * b]
-        rise = image[2 * b + 1] - image[2 * b]
-        centre[b] = 0.5 * (atoms[2 * b] + atoms[2 * b + 1])
-        target[b] = 0.5 * (image[2 * b] + image[2 * b + 1])
-        slope[b] = rise / run if run > 0.0 else 0.0
-        reach[b] = abs(rise)
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
+def line_of(b: int, atoms: Array, image: Array) -> tuple[float, float, float, float]:
+    """Return the line through a bin's two atoms and their images: its middle's place and height, slope and reach."""
+    run = atoms[2 * b + 1] - atoms[2 * b]
+    rise = image[2 * b + 1] - image[2 * b]
+    slope = rise / run if run > 0.0 else 0.0
+    return 0.5 * (atoms[2 * b] + atoms[2 * b + 1]), 0.5 * (image[2 * b] + image[2 * b + 1]), slope, abs(rise)
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -289,9 +308,11 @@ def along(distance: float, slope: float, reach: float) -> float:
     return rise if rise > -reach else -reach
 
 
-@njit(nogil=True, cache=True)
-def follow_lines(centre: Array, target: Array, slope: Array, reach: Array, atoms: Array, image: Array) -> None:
-    """Write the images, read off the bins' lines, of another measure's atoms on the same bins."""
-    for i in range(len(atoms)):
-        b = i // 2
-        image[i] = target[b] + along(atoms[i] - centre[b], slope[b], reach[b])
+@njit(nogil=True, cache=True, error_model="numpy")
+def follow_lines(atoms: Array, image: Array, other: Array, mass: Array, factor: float, total: Array) -> None:
+    """Add ``factor`` times the images, read off the bins' lines, of another measure's atoms on the same bins."""
+    for b in range(len(atoms) // 2):
+        if mass[2 * b] > 0.0:  # both of a bin's atoms have it; of small groups most bins have none
+            centre, target, slope, reach = line_of(b, atoms, image)
+            for i in range(2 * b, 2 * b + 2):
+                total[i] += factor * (target + along(other[i] - centre, slope, reach))

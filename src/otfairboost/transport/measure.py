@@ -1,6 +1,6 @@
 """Discrete probability measures on the line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,10 @@ class Measure(NamedTuple):
         """Return the measure without atoms of mass 0."""
         positive = self.mass > 0
         return self if positive.all() else Measure(self.atoms[positive], self.mass[positive])
+
+
+AddImage = Callable[[Measure, float, NDArray[np.float64]], None]
+"""``add(measure, factor, total)``: adds ``factor`` times a map's values at a measure's atoms to ``total``."""
 
 
 class MeasuredSample(NamedTuple):
