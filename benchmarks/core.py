@@ -27,8 +27,9 @@ from otfairboost.criteria import Target, stratify
 from otfairboost.groups import encode_groups
 from otfairboost.losses import LogLoss
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.penalty import Penalty
 from otfairboost.plan import plan_comparisons
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks, count_threads
 from otfairboost.transport import transport_map

@@ -27,8 +27,9 @@ import numpy as np
 
 from otfairboost.criteria import Target, stratify
 from otfairboost.groups import encode_groups
-from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.penalty import Penalty
 from otfairboost.plan import plan_comparisons
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import LOGISTIC, ScoreMap
 from otfairboost.threads import RowChunks
 from otfairboost.transport.grid import default_bins

@@ -7,8 +7,9 @@ import numpy as np
 from otfairboost.criteria import Target, stratify
 from otfairboost.groups import Groups
 from otfairboost.losses import LogLoss, SquaredError
-from otfairboost.penalty import HessianForm, Penalty
+from otfairboost.penalty import Penalty
 from otfairboost.plan import plan_comparisons
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import RowChunks
 

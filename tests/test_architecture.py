@@ -13,8 +13,8 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "plan", "penalty", "penalty_sum",
-    "top_focus", "objective", "class_objective", "settings", "threads", "metrics", "weight_search", "binning",
-    "columns", "attributes",
+    "row_derivatives", "top_focus", "objective", "class_objective", "settings", "threads", "metrics", "weight_search",
+    "binning", "columns", "attributes",
 }  # fmt: skip
 ABOVE_MATHS = {
     "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",

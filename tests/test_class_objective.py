@@ -12,7 +12,7 @@ from otfairboost.class_objective import apply_chain_rule
 from otfairboost.criteria import Target
 from otfairboost.groups import Groups
 from otfairboost.losses import SoftmaxLoss
-from otfairboost.penalty import HessianForm
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.threads import MIN_CHUNK
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")

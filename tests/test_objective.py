@@ -20,7 +20,7 @@ from otfairboost.losses import (
     TweedieLoss,
 )
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import HessianForm
+from otfairboost.row_derivatives import HessianForm
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 

@@ -18,8 +18,9 @@ from oracles import (
 )
 from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
-from otfairboost.penalty import TRANSPORTS, HessianForm, Penalty
+from otfairboost.penalty import TRANSPORTS, Penalty
 from otfairboost.plan import GROUP_WEIGHTINGS, TINY_GROUP, plan_comparisons
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import IDENTITY_SCORE
 from otfairboost.threads import MIN_CHUNK, RowChunks
 from workers import run_workers

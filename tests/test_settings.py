@@ -7,7 +7,7 @@ from scipy.special import logit
 from objectives import UNWEIGHTED, make_objective, make_rows, make_settings
 from otfairboost.criteria import CRITERIA
 from otfairboost.losses import LogLoss
-from otfairboost.penalty import HessianForm
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.transport.grid import default_bins
 

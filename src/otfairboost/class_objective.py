@@ -15,8 +15,9 @@ from numba import njit
 from otfairboost.losses import Offset, SoftmaxLoss
 from otfairboost.losses.base import Array
 from otfairboost.objective import FairObjective, Float32, Float64, ObjectiveValue
-from otfairboost.penalty import HessianForm, Penalty, RowDerivatives
+from otfairboost.penalty import Penalty
 from otfairboost.penalty_sum import PenaltySum
+from otfairboost.row_derivatives import HessianForm, RowDerivatives
 from otfairboost.threads import merge_stages
 
 _BLOCK = 256  # rows whose sums over the classes stay in the fastest cache

@@ -14,7 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from otfairboost.losses import Loss, Offset
-from otfairboost.penalty import AnyPenalty, HessianForm
+from otfairboost.penalty import AnyPenalty
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.threads import RowChunks, Team
 
 Float32 = NDArray[np.float32]

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from otfairboost.penalty import HessianForm, Penalty, RowDerivatives
+from otfairboost.penalty import Penalty
+from otfairboost.row_derivatives import HessianForm, RowDerivatives
 from otfairboost.scores import ScoreMap
 from otfairboost.threads import RowChunks, Stages, merge_stages
 

@@ -18,9 +18,10 @@ from otfairboost.criteria import Target, find_criterion, stratify
 from otfairboost.groups import Groups
 from otfairboost.losses import SCORE_SPACES, Link, Loss, Offset, ScoreSpace, SoftmaxLoss
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import TRANSPORTS, AnyPenalty, HessianForm, Penalty, TransportName
+from otfairboost.penalty import TRANSPORTS, AnyPenalty, Penalty, TransportName
 from otfairboost.penalty_sum import PenaltySum
 from otfairboost.plan import Plan, plan_comparisons
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import EXPONENTIAL_SCORE, IDENTITY_SCORE, LINK_SCORE, LOGISTIC, ScoreMap
 from otfairboost.top_focus import TopFocus
 from otfairboost.transport.exact import TIES, Ties

@@ -18,7 +18,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import special
 
-from otfairboost.penalty import AnyPenalty, RowDerivatives
+from otfairboost.penalty import AnyPenalty
+from otfairboost.row_derivatives import RowDerivatives
 from otfairboost.scores import LINK_SCORE
 from otfairboost.threads import RowChunks
 

@@ -23,7 +23,7 @@ from otfairboost.estimators.task import Task
 from otfairboost.groups import Groups
 from otfairboost.losses import Loss
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import HessianForm
+from otfairboost.row_derivatives import HessianForm
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import count_threads, openmp_team
 

@@ -1,0 +1,218 @@
+"""From where rows are pulled to, to the derivatives that a booster asks for."""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from otfairboost.plan import Plan
+from otfairboost.scores import ScoreMap, curvature_at, slope_at
+from otfairboost.transport import kernels
+
+Array = NDArray[Any]
+Float = NDArray[np.float64]
+Float32 = NDArray[np.float32]
+
+TABLE_ENTRY = np.dtype(
+    [("centre", "f8"), ("target", "f8"), ("slope", "f4"), ("reach", "f4"), ("curvature", "f4"), ("", "f4")]
+)
+"""What a table says of the rows of a cell and bin: the line they follow, and the slope that a step reckons with."""
+
+_LARGEST, _LARGEST32 = float(np.finfo(np.float64).max), float(np.finfo(np.float32).max)
+
+
+class HessianForm(NamedTuple):
+    r"""The curvature that the booster is told.
+
+    With :math:`a` a row's pull times its weight, :math:`u'` the score's slope and :math:`q \ge u'` its guarded
+    slope (``ScoreMap.curvature``): :math:`a\, f\, u' q`, or, as the paper has it, :math:`a\, u'`.
+
+    Attributes
+    ----------
+    factor : float
+        :math:`f`; 1 is the Gauss-Newton term.
+    paper : bool
+        Whether to use the paper's form.
+    """
+
+    factor: float
+    paper: bool
+
+
+class RowDerivatives(ABC):
+    """Adds the penalty's gradient and hessian to those of the loss, for any range of rows."""
+
+    def __init__(self, plan: Plan, score_map: ScoreMap, score: Float, strength: Float) -> None:
+        self._score = score
+        self._cell = plan.cell
+        self._weight = plan.weight
+        self._kind, self._steepness, _ = score_map
+        self._strength = strength
+
+    @abstractmethod
+    def gaps(self) -> Float:
+        """Return each row's score less its target; 0 for rows that are not compared."""
+
+    @abstractmethod
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+
+    @abstractmethod
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write derivatives of rows start to stop in the score, for scores of several raw predictions.
+
+        With :math:`a` as in :class:`HessianForm` times ``scale``: the gradient :math:`a (u - t)`, and the stiffness
+        :math:`a q`, or :math:`a` in the paper's form. Both are 0 for rows that are not compared.
+        """
+
+
+class TableDerivatives(RowDerivatives):
+    """Reads targets from a table of bins."""
+
+    def __init__(
+        self, plan: Plan, score_map: ScoreMap, score: Float, strength: Float, bins: NDArray[np.uint16], table: Array
+    ) -> None:
+        super().__init__(plan, score_map, score, strength)
+        self._bins, self._table = bins, table
+
+    def gaps(self) -> Float:
+        """Return each row's score less its target; 0 for rows that are not compared."""
+        entry = self._table[self._cell, self._bins]
+        rise = np.clip((self._score - entry["centre"]) * entry["slope"], -entry["reach"], entry["reach"])
+        gaps = self._score - entry["target"] - rise
+        return np.where(self._cell >= 0, gaps, 0.0)
+
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+        r = slice(start, stop)
+        _add_from_table(
+            self._score[r], self._cell[r], self._weight[r], self._bins[r], self._table, scale * self._strength,
+            self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
+        )  # fmt: skip
+
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write gradient and stiffness of rows start to stop, in the score."""
+        r = slice(start, stop)
+        _write_from_table(
+            self._score[r], self._cell[r], self._weight[r], self._bins[r], self._table, scale * self._strength,
+            self._kind, self._steepness, paper, pull[r], stiffness[r],
+        )  # fmt: skip
+
+
+class TargetDerivatives(RowDerivatives):
+    """Holds each row's own target."""
+
+    def __init__(
+        self, plan: Plan, score_map: ScoreMap, score: Float, strength: Float, target: Float, curvature: Float
+    ) -> None:
+        super().__init__(plan, score_map, score, strength)
+        self._target, self._curvature = target, curvature
+
+    def gaps(self) -> Float:
+        """Return each row's score less its target; 0 for rows that are not compared."""
+        return self._score - self._target
+
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+        r = slice(start, stop)
+        _add_from_targets(
+            self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
+            scale * self._strength, self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
+        )  # fmt: skip
+
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write gradient and stiffness of rows start to stop, in the score."""
+        r = slice(start, stop)
+        _write_from_targets(
+            self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
+            scale * self._strength, self._kind, self._steepness, paper, pull[r], stiffness[r],
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _within(x: float, largest: float) -> float:
+    x = x if x < largest else largest
+    return x if x > -largest else -largest
+
+
+# Numba's cache does not see changes in what is called here: who edits scores.slope_at and curvature_at or
+# kernels.line_of and along has to touch this file too, or old machine code stays in use.
+@njit(nogil=True, cache=True, error_model="numpy")
+def write_entries(atoms: Array, image: Array, kind: int, steepness: float, entries: Array) -> None:
+    """Write a cell's part of the table; what overflows is the largest number instead."""
+    for b in range(len(entries)):
+        centre, target, slope, reach = kernels.line_of(b, atoms, image)
+        entries[b].centre = _within(centre, _LARGEST)
+        entries[b].target = _within(target, _LARGEST)
+        entries[b].slope = _within(slope, _LARGEST32)
+        entries[b].reach = _within(reach, _LARGEST32)
+        entries[b].curvature = curvature_at(centre, target, kind, steepness)
+
+
+@njit(nogil=True, cache=True)
+def _add_from_table(
+    score: Array, cell: Array, weight: Array, bins: Array, table: Array,
+    strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        if c >= 0:
+            u = score[i]
+            entry = table[c, bins[i]]
+            gap = u - entry.target - kernels.along(u - entry.centre, entry.slope, entry.reach)
+            slope = slope_at(u, kind, steepness)
+            pull = strength[c] * (weight[i] if weighted else 1.0) * slope
+            grad[i] += pull * gap
+            hess[i] += pull if paper else pull * factor * max(slope, entry.curvature)
+
+
+@njit(nogil=True, cache=True)
+def _add_from_targets(
+    score: Array, cell: Array, weight: Array, target: Array, curvature: Array,
+    strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        if c >= 0:
+            u = score[i]
+            slope = slope_at(u, kind, steepness)
+            pull = strength[c] * (weight[i] if weighted else 1.0) * slope
+            grad[i] += pull * (u - target[i])
+            hess[i] += pull if paper else pull * factor * max(slope, curvature[i])
+
+
+@njit(nogil=True, cache=True)
+def _write_from_table(
+    score: Array, cell: Array, weight: Array, bins: Array, table: Array,
+    strength: Array, kind: int, steepness: float, paper: bool, pull: Array, stiffness: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        pull[i] = stiffness[i] = 0.0
+        if c >= 0:
+            u = score[i]
+            entry = table[c, bins[i]]
+            a = strength[c] * (weight[i] if weighted else 1.0)
+            pull[i] = a * (u - entry.target - kernels.along(u - entry.centre, entry.slope, entry.reach))
+            stiffness[i] = a if paper else a * max(slope_at(u, kind, steepness), entry.curvature)
+
+
+@njit(nogil=True, cache=True)
+def _write_from_targets(
+    score: Array, cell: Array, weight: Array, target: Array, curvature: Array,
+    strength: Array, kind: int, steepness: float, paper: bool, pull: Array, stiffness: Array,
+) -> None:  # fmt: skip
+    weighted = len(weight) > 0
+    for i in range(len(score)):
+        c = cell[i]
+        pull[i] = stiffness[i] = 0.0
+        if c >= 0:
+            u = score[i]
+            a = strength[c] * (weight[i] if weighted else 1.0)
+            pull[i] = a * (u - target[i])
+            stiffness[i] = a if paper else a * max(slope_at(u, kind, steepness), curvature[i])
