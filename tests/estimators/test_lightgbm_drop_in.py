@@ -277,8 +277,8 @@ def test_sums_are_made_row_by_row_and_make_the_same_model(name):
     parameters = {**SMALL, **CLASSIFIER_VARIANTS[name]}
     by_columns = FairLGBMClassifier(**parameters).fit(loans.X, loans.y, sensitive_features=loans.groups)
     del parameters["force_col_wise"]
-    by_rows = FairLGBMClassifier(**parameters).fit(loans.X, loans.y, sensitive_features=loans.groups)
-    plain = FairLGBMClassifier(**parameters, fairness_weight=0).fit(loans.X, loans.y, sensitive_features=loans.groups)
+    prepared = FairLGBMClassifier(**parameters).prepare_fit(loans.X, loans.y, sensitive_features=loans.groups)
+    by_rows, plain = prepared.fit(5.0), prepared.fit(0.0)
     written = [f"[force_row_wise: {int(by_row)}]" for by_row in (False, True, False)]
     for model, line in zip((by_columns, by_rows, plain), written, strict=True):
         assert line in model.booster_.model_to_string()
