@@ -43,7 +43,9 @@ class PenaltySum:
 
     def prepare(self, score: Float, chunks: RowChunks) -> RowDerivatives:
         """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
-        return SummedDerivatives([part.prepare(score, chunks) for part in self.parts], self.weights)
+        stages, rows = self.start(score, chunks)
+        chunks.run_stages(stages)
+        return rows
 
     def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
         """Return what is left to do before the derivatives can be used, and these."""
