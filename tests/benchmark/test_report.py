@@ -34,6 +34,7 @@ def test_a_full_store(tmp_path):
     text = page.read_text()
     assert "artial" not in text
     assert "otfairboost benchmark run" in text
+    assert "--methods" not in text
     assert "lightgbm 4" in text
     assert text.count("## Objective at α = 0.75, and the gain over the baseline") == 1
     links = re.findall(r"!\[.*?\]\((.*?)\)", text)
@@ -59,6 +60,12 @@ def test_a_full_store(tmp_path):
     shown = next(r for r in rows if (r["method"], r["metric"], r["source"]) == ("baseline", "objective", "same folds"))
     assert float(shown["mean"]) == pytest.approx(100 * float(chosen["objective"]))
     assert shown["configurations"].split() == [chosen["configuration"]] * 3
+
+
+def test_the_command_names_the_methods_where_some_are_missing(tmp_path):
+    path = fill(tmp_path / "s.sqlite", [LOANS], lambda result: result.key.method in ("baseline", "otfairboost"))
+    (line,) = re.findall(r"^    otfairboost benchmark run.*$", write_report(path, tmp_path / "r").read_text(), re.M)
+    assert line.endswith(" --methods baseline,otfairboost")
 
 
 def test_the_same_store_gives_the_same_files(tmp_path):

@@ -82,7 +82,9 @@ def test_run_and_report(monkeypatch, capsys, tmp_path, data):
     code, out, _ = call(monkeypatch, capsys, "report", "--store", store, "--output", output, "--alpha", "0.5")
     assert code == 0
     assert out.strip() == f"report: {output / 'README.md'}"
-    assert "Obj α=0.5" in (output / "README.md").read_text()
+    page = (output / "README.md").read_text()
+    assert "Obj α=0.5" in page
+    assert "run tennessee_dp --profile quick --seed 0 --data-home DATA --methods baseline\n" in page
     code, _, err = call(monkeypatch, capsys, *run, "--seed", 1)
     assert code == 2
     assert "never mixed" in err

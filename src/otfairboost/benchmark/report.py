@@ -13,7 +13,7 @@ from otfairboost.benchmark.methods import METHODS
 from otfairboost.benchmark.protocol import PACKAGES, SEARCH, WEIGHTS
 from otfairboost.benchmark.results import TaskResults
 from otfairboost.benchmark.store import Store, StoreError
-from otfairboost.benchmark.tables import Entry, comparison
+from otfairboost.benchmark.tables import Entry, comparison, reason_for_absence
 from otfairboost.benchmark.tasks import TASKS
 from otfairboost.files import replacing
 from otfairboost.plots.method_scatter import plot_method_scatter
@@ -117,11 +117,18 @@ def _full_title(results: TaskResults) -> str:
     return results.task.title + (f" ({applying})" if applying else "")
 
 
+def _methods_option(results: TaskResults) -> str:
+    """Return what the command needs to run these methods only; nothing if they are all that can do the task."""
+    if all(method in results.methods or reason_for_absence(results, method) for method in METHODS):
+        return ""
+    return f" --methods {','.join(results.methods)}"
+
+
 def _section(results: TaskResults, entries: Sequence[Entry], alpha: float, figures: Sequence[Path]) -> list[str]:
     methods, protocol, about = list(METHODS), results.run.protocol, results.run.information
     lines = [f"## {_full_title(results)}", ""]
     if about["command"]:
-        lines += [f"    {about['command']}", ""]
+        lines += [f"    {about['command']}{_methods_option(results)}", ""]
     groups = ", ".join(f"{label} {count:,}" for label, count in about["groups"].items())
     lines += [
         f"{about['started']}; profile {protocol['profile']}: {protocol['n_folds']} folds, "

@@ -77,7 +77,7 @@ def run(
             with _bar(console, task.name) as on_progress:
                 summary = run_task(
                     task, chosen, size, path, data_home=data_home, seed=seed, n_jobs=jobs, nested=nested,
-                    retry_failed=retry_failed, command=_command(task.name, size.name, seed, methods, nested),
+                    retry_failed=retry_failed, command=_command(task.name, size.name, seed, nested),
                     on_progress=on_progress,
                 )  # fmt: skip
             failed = f", {summary.failed} of them failed (see the report)" if summary.failed else ""
@@ -101,10 +101,12 @@ def report(
         Console().print(f"report: {write_report(store, output, alpha=alpha)}", soft_wrap=True)
 
 
-def _command(task: str, profile: str, seed: int, methods: str | None, nested: bool) -> str:
-    """Return how to get the same results elsewhere: what matters of the command, without this machine's folders."""
+def _command(task: str, profile: str, seed: int, nested: bool) -> str:
+    """Return how to get the same results elsewhere: what matters of the command, without this machine's folders.
+
+    Nor the methods, of which a later run may add some: a report knows which there are.
+    """
     words = ["otfairboost", "benchmark", "run", task, "--profile", profile, "--seed", str(seed), "--data-home", "DATA"]
-    words += ["--methods", methods] if methods else []
     return shlex.join(words + (["--nested"] if nested else []))
 
 
