@@ -123,8 +123,8 @@ def test_forests_are_refused_by_lightgbm_too():
         ({}, (1000, 32), True),
         ({}, (1000, 33), False),  # of 255 bins each
         ({"max_bins": 63}, (1000, 130), True),
-        ({}, (1 << 23, 16), True),
-        ({}, (1 << 23, 17), False),
+        ({}, (1 << 20, 16), True),
+        ({}, (1 << 20, 17), False),
         ({"num_threads": 16}, (1000, 5), True),
         ({"n_jobs": 17}, (1000, 5), False),
         ({"force_col_wise": True}, (1000, 5), False),

@@ -9,7 +9,7 @@ from otfairboost.threads import count_threads
 
 _MAX_ROW_WISE_BINS = 8192  # of all columns: sums of more do not stay close to the processor
 _MAX_ROW_WISE_THREADS = 16  # each has sums of its own
-_MAX_ROW_WISE_ENTRIES = 1 << 27  # rows times columns, each a byte of memory more
+_MAX_ROW_WISE_ENTRIES = 1 << 24  # rows times columns, each a byte of memory more
 
 
 def read_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:

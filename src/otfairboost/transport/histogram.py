@@ -153,7 +153,7 @@ class ScoreBinner:
 def read_rests(histogram: Histogram) -> list[Measure]:
     """Return, for each of several cells of the same bounds, the measure of all the others together."""
     n_cells = len(histogram.sums)
-    others = np.empty_like(histogram.sums)
+    others = np.empty(histogram.sums.shape)
     kernels.sum_others(histogram.sums.reshape(n_cells, -1), others.reshape(n_cells, -1))
     return read_cells(Histogram(others, histogram.middle))
 
