@@ -12,6 +12,7 @@ from otfairboost.boosters.lightgbm import (
     TrainedBooster,
     train_booster,
 )
+from otfairboost.boosters.lightgbm_dataset import SampledDataset
 from otfairboost.boosters.lightgbm_parameters import read_number, refuse_ignored_parameters, sum_row_wise
 from otfairboost.estimators.evaluation import Evaluator
 from otfairboost.estimators.inputs import Rows
@@ -103,7 +104,7 @@ def make_dataset(
     rows: Rows, params: dict[str, Any], feature_name: Any, categorical_feature: Any, reference: Any = None
 ) -> lgb.Dataset:
     """Return the rows as LightGBM takes them."""
-    return lgb.Dataset(
+    return SampledDataset(
         rows.X,
         label=rows.target.values,
         weight=rows.weight if len(rows.weight) else None,
