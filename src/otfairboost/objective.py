@@ -107,10 +107,12 @@ class FairObjective:
             r = slice(start, stop)
             response = score[r] if score_map.is_response else np.empty(stop - start)
             finite[index] = self.loss.write_response(raw_prediction[r], self.offset, response)
+            if score_map.is_response:
+                return
             self.loss.write_derivatives(self._y[r], response, self._weight[r], grad[r], hess[r])
             if score_map.is_raw:
                 np.add(raw_prediction[r], self.offset, out=score[r])
-            elif not score_map.is_response:
+            else:
                 score_map.write(response, score[r])
 
         self._chunks.run(start_rows)
@@ -121,6 +123,8 @@ class FairObjective:
 
         def add_penalty(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
+            if score_map.is_response:  # so close to their use these need not leave the processor in between
+                self.loss.write_derivatives(self._y[r], score[r], self._weight[r], grad[r], hess[r])
             rows.add(start, stop, scale, self.hessian, grad, hess)
             finite[index] = _all_finite(grad[r], hess[r])
 

@@ -19,7 +19,7 @@ Stages = list[list[Callable[[], None]]]
 
 MIN_CHUNK = 49152
 MAX_CHUNKS = 8  # each keeps a histogram of its own
-_MIN_SUMMED = 2048
+_MIN_SUMMED = 1 << 17  # to wake the other threads takes as long
 
 
 class RowChunks:
@@ -84,18 +84,22 @@ class RowChunks:
             self.run_tasks(len(tasks), partial(_run_one, tasks))
 
     def sum(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum over the first axis, in its order; the last but one is shared out among the threads.
+        """Return the sum over the first axis, in its order; of large ones the last axis but one is shared out.
 
         Of one part the sum is that part, not a copy.
         """
         if len(parts) == 1:
             return parts[0]
-        total = np.empty(parts.shape[1:])
+        total = np.zeros(parts.shape[1:])
 
         def add_up(some: slice) -> None:
-            np.add.reduce(parts[..., some, :], axis=0, out=total[..., some, :])
+            for part in parts:
+                total[..., some, :] += part[..., some, :]
 
-        self.share_out(parts.shape[-2], add_up, _MIN_SUMMED)
+        if total.size < _MIN_SUMMED:
+            add_up(slice(None))
+        else:
+            self.share_out(parts.shape[-2], add_up)
         return total
 
     def _run_on_pool(self, work_off: Callable[[], None], n_threads: int) -> None:

@@ -16,8 +16,14 @@ Array = NDArray[Any]
 UNIFORM, LOGARITHMIC = 0, 1
 N_OCTAVES = 32  # how far a logarithmic grid reaches to either side, in powers of two of its scale
 
-_ONE_BITS = 4607182418800017408  # the bits of 1.0 read as an integer
-_OCTAVE = 2.0**-52  # one power of two is 2^52 steps of that integer
+# Where a score lies on a grid is a whole number of steps: vectors of these can be computed with.
+_STEP_BITS = np.uint64(31)  # a whole grid has 2^31 of them
+_STEPS = 2.0**31
+_MIDDLE = np.uint64(1 << 30)
+_FRACTION = np.uint64((1 << 31) - 1)  # of a cell, in the lower bits of a place
+_ONE_BITS = np.uint64(4607182418800017408)  # the bits of 1.0 read as an integer
+_OCTAVE_BITS = np.uint64(52 - (30 - 5))  # a power of two is 2^52 of these, and 2^25 steps: 32 make up half a grid
+_BLOCK = 1024  # rows whose places are found at a time, so that they stay close to the processor
 
 # A grid of all floats up to 2^128, where single precision ends: 32 cells a sign in each power of two from 2^-64 on.
 _CELL_BITS = 47  # of a float's 64, the lowest that do not tell its cell
@@ -111,29 +117,44 @@ def one_sided_walk(ends: Array, width: Array, right: bool, y: Array, cumulated: 
         image[i] = moment / (high - low) if high > low else y[j]  # not width[i]: high - low is rounded
 
 
-@njit(nogil=True, cache=True, inline="always")
-def place(z: float, kind: int, origin: float, scale: float) -> float:
-    """Return where score z lies on a grid, from 0 to 1: evenly (UNIFORM), or evenly in log(1 + |t|) (LOGARITHMIC)."""
-    t = (z - origin) * scale
+@njit(nogil=True, cache=True)
+def _locate(score: Array, kind: int, origin: float, scale: float, n_cells: int, places: Array) -> None:
+    """Write where scores lie on a grid of even cells: the cell, and in the lower 31 bits how far into it.
+
+    Cells are even in the score (UNIFORM), or in log(1 + |t|) to both sides of the middle (LOGARITHMIC).
+    """
+    cells = np.uint64(n_cells)
     if kind == LOGARITHMIC:
-        # The bits of a float, read as an integer, are a piecewise linear logarithm: exact at powers of two, and
-        # continuous and monotone in between.
-        octaves = (np.float64(1.0 + abs(t)).view(np.int64) - _ONE_BITS) * _OCTAVE
-        t = 0.5 + (octaves if t > 0.0 else -octaves) * (0.5 / N_OCTAVES)
-    return t
+        for i in range(len(score)):
+            t = (score[i] - origin) * scale
+            # The bits of a float, read as an integer, are a piecewise linear logarithm: exact at powers of two, and
+            # continuous and monotone in between.
+            octaves = (np.float64(1.0 + abs(t)).view(np.uint64) - _ONE_BITS) >> _OCTAVE_BITS
+            octaves = octaves if octaves < _MIDDLE else _MIDDLE - np.uint64(1)
+            places[i] = (_MIDDLE + octaves if t > 0.0 else _MIDDLE - octaves) * cells
+    else:
+        for i in range(len(score)):
+            t = (score[i] - origin) * scale * _STEPS
+            t = t if t > 0.0 else 0.0  # by comparisons: min and max have to care about NaN
+            t = t if t < _STEPS - 1.0 else _STEPS - 1.0
+            places[i] = np.uint64(np.int32(t)) * cells
 
 
 @njit(nogil=True, cache=True)
 def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Array) -> None:
     """Count the scores in each of the grid's even cells."""
-    n_cells = len(counts)
-    top = n_cells - 1e-9
+    places = np.empty(_BLOCK, np.uint64)
+    others = np.zeros_like(counts)  # every other row's: one that adds to what the last one added to has to wait
     counts[:] = 0
-    for i in range(len(score)):
-        t = place(score[i], kind, origin, scale) * n_cells
-        t = t if t > 0.0 else 0.0  # by comparisons and with unsigned indices, as in find_bins
-        t = t if t < top else top
-        counts[np.uint32(np.int32(t))] += 1
+    for start in range(0, len(score), _BLOCK):
+        some = score[start : start + _BLOCK]
+        _locate(some, kind, origin, scale, len(counts), places)
+        for i in range(1, len(some), 2):
+            counts[places[i - 1] >> _STEP_BITS] += 1
+            others[places[i] >> _STEP_BITS] += 1
+        if len(some) % 2 == 1:
+            counts[places[len(some) - 1] >> _STEP_BITS] += 1
+    counts += others
 
 
 @njit(nogil=True, cache=True)
@@ -197,25 +218,23 @@ def find_bins(
     Cell c of the grid's even cells holds the bins starts[c] to starts[c + 1] - 1. If moments has room for one cell
     only, all rows count there; else rows with cell < 0 count nowhere.
     """
-    # Two loops: the first one has no sums to wait for, so that rows overlap. Comparisons instead of min and max, which
-    # have to care about NaN, and unsigned indices, which cannot count from the end, save a third of the time.
-    n_cells = len(starts) - 1
-    top = n_cells - 1e-9
-    for i in range(len(score)):
-        t = place(score[i], kind, origin, scale) * n_cells
-        t = t if t > 0.0 else 0.0
-        t = t if t < top else top
-        whole = np.int32(t)
-        c = np.uint32(whole)
-        bins[i] = starts[c] + np.int32((t - whole) * (starts[c + np.uint32(1)] - starts[c]))
+    places = np.empty(_BLOCK, np.uint64)
     moments[:] = 0.0
     together = len(moments) == 1
-    for i in range(len(score)):
-        b = bins[i]
-        g = 0 if together else cell[i]
-        if g >= 0:
-            moments[g, b, 0] += 1.0
-            moments[g, b, 1] += score[i]
+    for start in range(0, len(score), _BLOCK):
+        # Several loops: in those without sums to wait for rows overlap.
+        r = slice(start, start + _BLOCK)
+        some, own_cell, own_bins = score[r], cell[r], bins[r]
+        _locate(some, kind, origin, scale, len(starts) - 1, places)
+        for i in range(len(some)):
+            c = places[i] >> _STEP_BITS
+            n_bins = np.uint64(starts[c + np.uint64(1)] - starts[c])
+            own_bins[i] = starts[c] + np.int32((places[i] & _FRACTION) * n_bins >> _STEP_BITS)
+        for i in range(len(some)):
+            g = 0 if together else own_cell[i]
+            if g >= 0:
+                moments[g, own_bins[i], 0] += 1.0
+                moments[g, own_bins[i], 1] += some[i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
