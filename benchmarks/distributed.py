@@ -176,7 +176,7 @@ def traffic(sizes: Sizes) -> Iterator[Figure]:
         for n_rows in sizes.traffic_rows:
             rows = split(client, *make_data(n_rows, 10, 2))
             model = DaskFairXGBClassifier(
-                n_estimators=sizes.traffic_trees, n_jobs=1, verbosity=0, n_bins=24576, callbacks=[TimeCollective()]
+                n_estimators=sizes.traffic_trees, n_jobs=1, verbosity=0, n_bins=12288, callbacks=[TimeCollective()]
             )
             client.run(count_traffic)
             model.fit(*rows[:2], sensitive_features=rows[2], verbose=False)

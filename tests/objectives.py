@@ -66,7 +66,7 @@ def make_penalty(rows, *, classification=True, **changes):
         transport=settings.transport,
         ties=settings.ties,
         bandwidth=settings.bandwidth,
-        n_bins=settings.n_bins or 24576,
+        n_bins=settings.n_bins or 12288,
     )
 
 

@@ -72,7 +72,7 @@ class Penalty:
         transport: TransportName = "histogram",
         ties: Ties = "average",
         bandwidth: float = 0.1,
-        n_bins: int = 24576,
+        n_bins: int = 12288,
         reduce: Callable[[Float], Float] = lambda array: array,
         scratch: Scratch | None = None,
     ) -> None:

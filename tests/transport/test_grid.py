@@ -38,13 +38,35 @@ HUGE = np.array([-1e300, -1e18, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 1.0, 1e18
         (24_000, 4, 2, 2036),
         (80_000, 4, 4, 2500),
         (24_000, 4, 4, 1024),
-        (10**7, 2, 2, 24576),
+        (10**7, 2, 2, 12288),
         (10**7, 10, 10, 6553),
         (10**7, 1000, 2, 1024),
     ],
 )
 def test_default_bins(n_rows, n_cells, n_groups, expected):
     assert default_bins(n_rows, n_cells, n_groups) == expected
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 1023, 1024, 1025, 5000])  # places are found for 1024 at a time
+@pytest.mark.parametrize("n_cells", [1, 7, 3072])
+@pytest.mark.parametrize("kind", [kernels.UNIFORM, kernels.LOGARITHMIC])
+def test_cells_are_even_in_the_score_or_in_its_logarithm(kind, n_cells, n_rows):
+    """Against the same in floating point: NumPy's ``frexp`` tells the power of two and how far it is to the next."""
+    rng = np.random.default_rng(5)
+    score = rng.normal(3.0, 2.0, n_rows) * np.where(rng.random(n_rows) < 0.1, 1e6, 1.0)
+    t = 0.1 * (score - 1.0)
+    if kind == kernels.LOGARITHMIC:
+        mantissa, exponent = np.frexp(1.0 + np.abs(t))
+        t = 0.5 + np.sign(t) * (exponent - 1 + 2.0 * mantissa - 1.0) / (2 * kernels.N_OCTAVES)
+    place = np.clip(t, 0.0, 1.0) * n_cells
+    cell = np.minimum(np.floor(place), n_cells - 1).astype(int)
+    counts = np.empty(n_cells, np.int32)
+    kernels.count_cells(score, kind, 1.0, 0.1, counts)
+    assert (counts == np.bincount(cell, minlength=n_cells)).all()
+    starts = np.arange(n_cells + 1, dtype=np.int32) * 5
+    bins, moments = np.empty(n_rows, np.uint16), np.empty((1, 5 * n_cells, 2))
+    kernels.find_bins(score, np.zeros(n_rows, np.int16), kind, 1.0, 0.1, starts, bins, moments)
+    assert (bins == np.minimum(5 * cell + np.floor(5 * (place - cell)), 5 * n_cells - 1)).all()
 
 
 @pytest.mark.parametrize("n_bins", [MIN_BINS, 100, 1024, MAX_BINS])

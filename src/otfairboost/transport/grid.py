@@ -1,5 +1,6 @@
 """Grids that scores are binned on."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,12 +24,12 @@ _TELLING_CELLS = 1024  # of a robust grid: fewer are too coarse to tell quartile
 
 
 def default_bins(n_rows: int, n_cells: int, n_groups: int = 2) -> int:
-    """Return how many bins to use: up to 24576, fewer if there are few rows for them or many cells to bin.
+    """Return how many bins to use: up to 12288, fewer if there are few rows for them or many cells to bin.
 
     Of more than two groups each is transported several times, so that bins cost more: half as many for few rows.
     """
     wanted = max(n_rows // 4, 6144 + n_rows // 12) // n_cells // (1 if n_groups == 2 else 2)
-    return max(min(wanted, 65536 // n_cells, 24576), 1024)
+    return max(min(wanted, 65536 // n_cells, 12288), 1024)
 
 
 class Grid(NamedTuple):
@@ -89,10 +90,16 @@ def robust_grid(score: Float, n_bins: int, chunks: RowChunks, reduce: Reduce, la
 
 def _still_fits(counts: Float) -> bool:
     """Return whether the rows in a robust grid's even cells have their quartiles about where such a grid has them."""
-    cells = np.searchsorted(np.cumsum(counts), np.array(_QUARTILES) * counts.sum())
-    octaves = ((cells + 0.5) / len(counts) - 0.5) * (2 * kernels.N_OCTAVES)
-    low, median, high = np.sign(octaves) * (np.exp2(np.abs(octaves)) - 1.0)
-    return bool(abs(median) <= 0.125 * _SPREAD and 0.6 * _SPREAD <= high - low <= 1.7 * _SPREAD)
+    cumulated = np.cumsum(counts)
+    cells = np.searchsorted(cumulated, [share * cumulated[-1] for share in _QUARTILES])
+    low, median, high = (_middle_of(cell, len(counts)) for cell in cells.tolist())
+    return abs(median) <= 0.125 * _SPREAD and 0.6 * _SPREAD <= high - low <= 1.7 * _SPREAD
+
+
+def _middle_of(cell: int, n_cells: int) -> float:
+    """Return where the middle of a robust grid's cell is, on the grid's scale."""
+    octaves = ((cell + 0.5) / n_cells - 0.5) * (2 * kernels.N_OCTAVES)
+    return math.copysign(2.0 ** abs(octaves) - 1.0, octaves)
 
 
 def _find_centre(score: Float, chunks: RowChunks, reduce: Reduce) -> tuple[float, float]:
