@@ -20,6 +20,7 @@ TABLE_ENTRY = np.dtype(
 )
 """What a table says of the rows of a cell and bin: the line they follow, and the slope that a step reckons with."""
 
+_BLOCK = 1024  # rows whose gaps are looked up at a time, so that they stay close to the processor
 _LARGEST, _LARGEST32 = float(np.finfo(np.float64).max), float(np.finfo(np.float32).max)
 
 
@@ -44,13 +45,6 @@ class HessianForm(NamedTuple):
 class RowDerivatives(ABC):
     """Adds the penalty's gradient and hessian to those of the loss, for any range of rows."""
 
-    def __init__(self, plan: Plan, score_map: ScoreMap, score: Float, strength: Float) -> None:
-        self._score = score
-        self._cell = plan.cell
-        self._weight = plan.weight
-        self._kind, self._steepness, _ = score_map
-        self._strength = strength
-
     @abstractmethod
     def gaps(self) -> Float:
         """Return each row's score less its target; 0 for rows that are not compared."""
@@ -68,7 +62,30 @@ class RowDerivatives(ABC):
         """
 
 
-class TableDerivatives(RowDerivatives):
+class _PenaltyDerivatives(RowDerivatives):
+    """The derivatives of one penalty."""
+
+    def __init__(self, plan: Plan, score_map: ScoreMap, score: Float, strength: Float) -> None:
+        self._score = score
+        self._cell = plan.cell
+        self._weight = plan.weight
+        self._kind, self._steepness, _ = score_map
+        self._strength = strength
+
+    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
+        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
+        self._read(slice(start, stop), scale, form, False, grad, hess)
+
+    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
+        """Write gradient and stiffness of rows start to stop, in the score."""
+        self._read(slice(start, stop), scale, HessianForm(1.0, paper), True, pull, stiffness)
+
+    @abstractmethod
+    def _read(self, r: slice, scale: float, form: HessianForm, in_score: bool, first: Float32, second: Float32) -> None:
+        """Find the gaps of some rows and write or add their derivatives."""
+
+
+class TableDerivatives(_PenaltyDerivatives):
     """Reads targets from a table of bins."""
 
     def __init__(
@@ -84,24 +101,14 @@ class TableDerivatives(RowDerivatives):
         gaps = self._score - entry["target"] - rise
         return np.where(self._cell >= 0, gaps, 0.0)
 
-    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
-        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
-        r = slice(start, stop)
-        _add_from_table(
+    def _read(self, r: slice, scale: float, form: HessianForm, in_score: bool, first: Float32, second: Float32) -> None:
+        _read_table(
             self._score[r], self._cell[r], self._weight[r], self._bins[r], self._table, scale * self._strength,
-            self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
-        )  # fmt: skip
-
-    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
-        """Write gradient and stiffness of rows start to stop, in the score."""
-        r = slice(start, stop)
-        _write_from_table(
-            self._score[r], self._cell[r], self._weight[r], self._bins[r], self._table, scale * self._strength,
-            self._kind, self._steepness, paper, pull[r], stiffness[r],
+            self._kind, self._steepness, form.factor, form.paper, in_score, first[r], second[r],
         )  # fmt: skip
 
 
-class TargetDerivatives(RowDerivatives):
+class TargetDerivatives(_PenaltyDerivatives):
     """Holds each row's own target."""
 
     def __init__(
@@ -114,20 +121,10 @@ class TargetDerivatives(RowDerivatives):
         """Return each row's score less its target; 0 for rows that are not compared."""
         return self._score - self._target
 
-    def add(self, start: int, stop: int, scale: float, form: HessianForm, grad: Float32, hess: Float32) -> None:
-        """Add ``scale`` times the derivatives of rows start to stop, in the raw prediction."""
-        r = slice(start, stop)
-        _add_from_targets(
+    def _read(self, r: slice, scale: float, form: HessianForm, in_score: bool, first: Float32, second: Float32) -> None:
+        _read_targets(
             self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
-            scale * self._strength, self._kind, self._steepness, form.factor, form.paper, grad[r], hess[r],
-        )  # fmt: skip
-
-    def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
-        """Write gradient and stiffness of rows start to stop, in the score."""
-        r = slice(start, stop)
-        _write_from_targets(
-            self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
-            scale * self._strength, self._kind, self._steepness, paper, pull[r], stiffness[r],
+            scale * self._strength, self._kind, self._steepness, form.factor, form.paper, in_score, first[r], second[r],
         )  # fmt: skip
 
 
@@ -152,67 +149,60 @@ def write_entries(atoms: Array, image: Array, kind: int, steepness: float, entri
 
 
 @njit(nogil=True, cache=True)
-def _add_from_table(
-    score: Array, cell: Array, weight: Array, bins: Array, table: Array,
-    strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
+def _read_table(
+    score: Array, cell: Array, weight: Array, bins: Array, table: Array, strength: Array,
+    kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
     weighted = len(weight) > 0
-    for i in range(len(score)):
-        c = cell[i]
-        if c >= 0:
-            u = score[i]
-            entry = table[c, bins[i]]
-            gap = u - entry.target - kernels.along(u - entry.centre, entry.slope, entry.reach)
-            slope = slope_at(u, kind, steepness)
-            pull = strength[c] * (weight[i] if weighted else 1.0) * slope
-            grad[i] += pull * gap
-            hess[i] += pull if paper else pull * factor * max(slope, entry.curvature)
+    pull, gap, curvature = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    for start in range(0, len(score), _BLOCK):
+        r = slice(start, start + _BLOCK)
+        u, own_cell, own_bins, own_weight = score[r], cell[r], bins[r], weight[r]
+        for i in range(len(u)):
+            c = own_cell[i]
+            pull[i] = gap[i] = curvature[i] = 0.0
+            if c >= 0:
+                entry = table[c, own_bins[i]]
+                pull[i] = strength[c] * (own_weight[i] if weighted else 1.0)
+                gap[i] = u[i] - entry.target - kernels.along(u[i] - entry.centre, entry.slope, entry.reach)
+                curvature[i] = entry.curvature
+        _finish(u, pull, gap, curvature, kind, steepness, factor, paper, in_score, first[r], second[r])
 
 
 @njit(nogil=True, cache=True)
-def _add_from_targets(
-    score: Array, cell: Array, weight: Array, target: Array, curvature: Array,
-    strength: Array, kind: int, steepness: float, factor: float, paper: bool, grad: Array, hess: Array,
+def _read_targets(
+    score: Array, cell: Array, weight: Array, target: Array, own_curvature: Array, strength: Array,
+    kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
     weighted = len(weight) > 0
+    pull, gap, curvature = np.empty(len(score)), np.empty(len(score)), np.empty(len(score))
     for i in range(len(score)):
         c = cell[i]
+        pull[i] = gap[i] = curvature[i] = 0.0
         if c >= 0:
-            u = score[i]
-            slope = slope_at(u, kind, steepness)
-            pull = strength[c] * (weight[i] if weighted else 1.0) * slope
-            grad[i] += pull * (u - target[i])
-            hess[i] += pull if paper else pull * factor * max(slope, curvature[i])
+            pull[i] = strength[c] * (weight[i] if weighted else 1.0)
+            gap[i] = score[i] - target[i]
+            curvature[i] = own_curvature[i]
+    _finish(score, pull, gap, curvature, kind, steepness, factor, paper, in_score, first, second)
 
 
 @njit(nogil=True, cache=True)
-def _write_from_table(
-    score: Array, cell: Array, weight: Array, bins: Array, table: Array,
-    strength: Array, kind: int, steepness: float, paper: bool, pull: Array, stiffness: Array,
+def _finish(
+    score: Array, pull: Array, gap: Array, curvature: Array,
+    kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
-    weighted = len(weight) > 0
-    for i in range(len(score)):
-        c = cell[i]
-        pull[i] = stiffness[i] = 0.0
-        if c >= 0:
-            u = score[i]
-            entry = table[c, bins[i]]
-            a = strength[c] * (weight[i] if weighted else 1.0)
-            pull[i] = a * (u - entry.target - kernels.along(u - entry.centre, entry.slope, entry.reach))
-            stiffness[i] = a if paper else a * max(slope_at(u, kind, steepness), entry.curvature)
+    """Write derivatives in the score, or add those in the raw prediction, of rows whose gaps are known.
 
-
-@njit(nogil=True, cache=True)
-def _write_from_targets(
-    score: Array, cell: Array, weight: Array, target: Array, curvature: Array,
-    strength: Array, kind: int, steepness: float, paper: bool, pull: Array, stiffness: Array,
-) -> None:  # fmt: skip
-    weighted = len(weight) > 0
-    for i in range(len(score)):
-        c = cell[i]
-        pull[i] = stiffness[i] = 0.0
-        if c >= 0:
-            u = score[i]
-            a = strength[c] * (weight[i] if weighted else 1.0)
-            pull[i] = a * (u - target[i])
-            stiffness[i] = a if paper else a * max(slope_at(u, kind, steepness), curvature[i])
+    Loops of their own, in which nothing is looked up: these are computed with vectors.
+    """
+    if in_score:
+        for i in range(len(score)):
+            slope = slope_at(score[i], kind, steepness)
+            first[i] = pull[i] * gap[i]
+            second[i] = pull[i] if paper else pull[i] * (slope if slope > curvature[i] else curvature[i])
+    else:
+        for i in range(len(score)):
+            slope = slope_at(score[i], kind, steepness)
+            first[i] += pull[i] * slope * gap[i]
+            guarded = factor * (slope if slope > curvature[i] else curvature[i])  # max has to care about NaN
+            second[i] += pull[i] * slope * (1.0 if paper else guarded)
