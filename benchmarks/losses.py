@@ -28,7 +28,7 @@ class Sizes(NamedTuple):
     rows: int = 300_000
     features: int = 30
     trees: int = 100
-    repeats: int = 3
+    repeats: int = 5
 
 
 SMALL = Sizes(2000, 5, 5, 1)
