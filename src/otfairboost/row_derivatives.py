@@ -78,11 +78,13 @@ class _PenaltyDerivatives(RowDerivatives):
 
     def write_pulls(self, start: int, stop: int, scale: float, paper: bool, pull: Float32, stiffness: Float32) -> None:
         """Write gradient and stiffness of rows start to stop, in the score."""
-        self._read(slice(start, stop), scale, HessianForm(1.0, paper), True, pull, stiffness)
+        r = slice(start, stop)
+        pull[r], stiffness[r] = 0.0, 0.0
+        self._read(r, scale, HessianForm(1.0, paper), True, pull, stiffness)
 
     @abstractmethod
     def _read(self, r: slice, scale: float, form: HessianForm, in_score: bool, first: Float32, second: Float32) -> None:
-        """Find the gaps of some rows and write or add their derivatives."""
+        """Find the gaps of some rows and add the derivatives in their scores, or in their raw predictions."""
 
 
 class TableDerivatives(_PenaltyDerivatives):
@@ -191,18 +193,13 @@ def _finish(
     score: Array, pull: Array, gap: Array, curvature: Array,
     kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
-    """Write derivatives in the score, or add those in the raw prediction, of rows whose gaps are known.
+    """Add derivatives in the score, or in the raw prediction, of rows whose gaps are known.
 
-    Loops of their own, in which nothing is looked up: these are computed with vectors.
+    A loop of its own, in which nothing is looked up: it is computed with vectors.
     """
-    if in_score:
-        for i in range(len(score)):
-            slope = slope_at(score[i], kind, steepness)
-            first[i] = pull[i] * gap[i]
-            second[i] = pull[i] if paper else pull[i] * (slope if slope > curvature[i] else curvature[i])
-    else:
-        for i in range(len(score)):
-            slope = slope_at(score[i], kind, steepness)
-            first[i] += pull[i] * slope * gap[i]
-            guarded = factor * (slope if slope > curvature[i] else curvature[i])  # max has to care about NaN
-            second[i] += pull[i] * slope * (1.0 if paper else guarded)
+    for i in range(len(score)):
+        slope = slope_at(score[i], kind, steepness)
+        guarded = factor * (slope if slope > curvature[i] else curvature[i])  # max has to care about NaN
+        a = pull[i] * (1.0 if in_score else slope)
+        first[i] += a * gap[i]
+        second[i] += a * (1.0 if paper else guarded)

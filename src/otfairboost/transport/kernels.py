@@ -144,17 +144,12 @@ def _locate(score: Array, kind: int, origin: float, scale: float, n_cells: int, 
 def count_cells(score: Array, kind: int, origin: float, scale: float, counts: Array) -> None:
     """Count the scores in each of the grid's even cells."""
     places = np.empty(_BLOCK, np.uint64)
-    others = np.zeros_like(counts)  # every other row's: one that adds to what the last one added to has to wait
     counts[:] = 0
     for start in range(0, len(score), _BLOCK):
         some = score[start : start + _BLOCK]
         _locate(some, kind, origin, scale, len(counts), places)
-        for i in range(1, len(some), 2):
-            counts[places[i - 1] >> _STEP_BITS] += 1
-            others[places[i] >> _STEP_BITS] += 1
-        if len(some) % 2 == 1:
-            counts[places[len(some) - 1] >> _STEP_BITS] += 1
-    counts += others
+        for i in range(len(some)):
+            counts[places[i] >> _STEP_BITS] += 1
 
 
 @njit(nogil=True, cache=True)
