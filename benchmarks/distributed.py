@@ -34,6 +34,7 @@ from benchmarks.layout import SETTINGS, lay_arrays
 from otfairboost import FairXGBClassifier, FairXGBRegressor
 from otfairboost.distributed import DaskFairXGBClassifier, DaskFairXGBRegressor, WorkerLostError, dask_model
 from otfairboost.distributed.failures import list_workers
+from otfairboost.transport.grid import DEFAULT_BINS
 
 
 class Sizes(NamedTuple):
@@ -176,7 +177,11 @@ def traffic(sizes: Sizes) -> Iterator[Figure]:
         for n_rows in sizes.traffic_rows:
             rows = split(client, *make_data(n_rows, 10, 2))
             model = DaskFairXGBClassifier(
-                n_estimators=sizes.traffic_trees, n_jobs=1, verbosity=0, n_bins=12288, callbacks=[TimeCollective()]
+                n_estimators=sizes.traffic_trees,
+                n_jobs=1,
+                verbosity=0,
+                n_bins=DEFAULT_BINS,
+                callbacks=[TimeCollective()],
             )
             client.run(count_traffic)
             model.fit(*rows[:2], sensitive_features=rows[2], verbose=False)

@@ -12,6 +12,7 @@ from otfairboost.plan import plan_comparisons
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import RowChunks
+from otfairboost.transport.grid import DEFAULT_BINS
 
 UNWEIGHTED = np.empty(0, np.float32)
 GAUSS_NEWTON = HessianForm(1.0, False)
@@ -66,7 +67,7 @@ def make_penalty(rows, *, classification=True, **changes):
         transport=settings.transport,
         ties=settings.ties,
         bandwidth=settings.bandwidth,
-        n_bins=settings.n_bins or 12288,
+        n_bins=settings.n_bins or DEFAULT_BINS,
     )
 
 

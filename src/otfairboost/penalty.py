@@ -20,6 +20,7 @@ from otfairboost.scores import ScoreMap
 from otfairboost.threads import RowChunks, Stages
 from otfairboost.transport import exact, histogram
 from otfairboost.transport.exact import Ties, row_images, transport_images
+from otfairboost.transport.grid import DEFAULT_BINS
 from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, read_cells, read_rests
 from otfairboost.transport.kde import smoothed_images
 from otfairboost.transport.measure import Measure, MeasuredSample, measure_sample, mix
@@ -72,7 +73,7 @@ class Penalty:
         transport: TransportName = "histogram",
         ties: Ties = "average",
         bandwidth: float = 0.1,
-        n_bins: int = 12288,
+        n_bins: int = DEFAULT_BINS,
         reduce: Callable[[Float], Float] = lambda array: array,
         scratch: Scratch | None = None,
     ) -> None:

@@ -124,9 +124,13 @@ class TargetDerivatives(_PenaltyDerivatives):
         return self._score - self._target
 
     def _read(self, r: slice, scale: float, form: HessianForm, in_score: bool, first: Float32, second: Float32) -> None:
-        _read_targets(
-            self._score[r], self._cell[r], self._weight[r], self._target[r], self._curvature[r],
-            scale * self._strength, self._kind, self._steepness, form.factor, form.paper, in_score, first[r], second[r],
+        cell, score = self._cell[r], self._score[r]
+        pull = np.where(cell >= 0, scale * self._strength[cell], 0.0)
+        if len(self._weight):
+            pull *= self._weight[r]
+        _finish(
+            score, pull, score - self._target[r], self._curvature[r],
+            self._kind, self._steepness, form.factor, form.paper, in_score, first[r], second[r],
         )  # fmt: skip
 
 
@@ -169,23 +173,6 @@ def _read_table(
                 gap[i] = u[i] - entry.target - kernels.along(u[i] - entry.centre, entry.slope, entry.reach)
                 curvature[i] = entry.curvature
         _finish(u, pull, gap, curvature, kind, steepness, factor, paper, in_score, first[r], second[r])
-
-
-@njit(nogil=True, cache=True)
-def _read_targets(
-    score: Array, cell: Array, weight: Array, target: Array, own_curvature: Array, strength: Array,
-    kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
-) -> None:  # fmt: skip
-    weighted = len(weight) > 0
-    pull, gap, curvature = np.empty(len(score)), np.empty(len(score)), np.empty(len(score))
-    for i in range(len(score)):
-        c = cell[i]
-        pull[i] = gap[i] = curvature[i] = 0.0
-        if c >= 0:
-            pull[i] = strength[c] * (weight[i] if weighted else 1.0)
-            gap[i] = score[i] - target[i]
-            curvature[i] = own_curvature[i]
-    _finish(score, pull, gap, curvature, kind, steepness, factor, paper, in_score, first, second)
 
 
 @njit(nogil=True, cache=True)

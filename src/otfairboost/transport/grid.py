@@ -11,6 +11,7 @@ from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
 
 MIN_BINS, MAX_BINS = 16, 65536  # a row's bin is kept in 16 bits
+DEFAULT_BINS = 20480  # of many rows; with fewer a round is faster, but more rows err by over 1e-3 of the range
 _BINS_PER_CELL = 4
 _SPARSE = 32  # rows: cells of about as many get the most bins
 _EXTREME = 64  # rows at either end that get the most bins each
@@ -24,12 +25,12 @@ _TELLING_CELLS = 1024  # of a robust grid: fewer are too coarse to tell quartile
 
 
 def default_bins(n_rows: int, n_cells: int, n_groups: int = 2) -> int:
-    """Return how many bins to use: up to 12288, fewer if there are few rows for them or many cells to bin.
+    """Return how many bins to use: up to ``DEFAULT_BINS``, fewer if there are few rows for them or many cells to bin.
 
     Of more than two groups each is transported several times, so that bins cost more: half as many for few rows.
     """
     wanted = max(n_rows // 4, 6144 + n_rows // 12) // n_cells // (1 if n_groups == 2 else 2)
-    return max(min(wanted, 65536 // n_cells, 12288), 1024)
+    return max(min(wanted, 65536 // n_cells, DEFAULT_BINS), 1024)
 
 
 class Grid(NamedTuple):

@@ -22,7 +22,7 @@ _STEPS = 2.0**31
 _MIDDLE = np.uint64(1 << 30)
 _FRACTION = np.uint64((1 << 31) - 1)  # of a cell, in the lower bits of a place
 _ONE_BITS = np.uint64(4607182418800017408)  # the bits of 1.0 read as an integer
-_OCTAVE_BITS = np.uint64(52 - (30 - 5))  # a power of two is 2^52 of these, and 2^25 steps: 32 make up half a grid
+_OCTAVE_BITS = np.uint64(52 - 30 + int(math.log2(N_OCTAVES)))  # a power of two is 2^52 of these; 32 are half a grid
 _BLOCK = 1024  # rows whose places are found at a time, so that they stay close to the processor
 
 # A grid of all floats up to 2^128, where single precision ends: 32 cells a sign in each power of two from 2^-64 on.
