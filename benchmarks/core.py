@@ -27,7 +27,7 @@ from otfairboost.criteria import Target, stratify
 from otfairboost.groups import encode_groups
 from otfairboost.losses import LogLoss
 from otfairboost.objective import FairObjective
-from otfairboost.penalty import Penalty
+from otfairboost.penalty import Penalty, prepare
 from otfairboost.plan import plan_comparisons
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
@@ -199,7 +199,7 @@ def map_error(sizes: Sizes) -> Iterator[Figure]:
             chunks = RowChunks(len(score), count_threads(None))
             slow, fast = (make_penalty(groups, score_map, transport=kind) for kind in ("exact", "histogram"))
             ratio = median(
-                seconds(lambda: slow.prepare(score, chunks)) / seconds(lambda: fast.prepare(score, chunks))  # noqa: B023
+                seconds(lambda: prepare(slow, score, chunks)) / seconds(lambda: prepare(fast, score, chunks))  # noqa: B023
                 for _ in range(sizes.repeats + 1)
             )
             yield Figure("histogram_speed_over_exact", ratio, 5, at_least=True, detail=f"{len(score)} rows")
@@ -236,8 +236,8 @@ def kde_speed(sizes: Sizes) -> Iterator[Figure]:
         plain = seconds(lambda: plain_kde_map(a, b, a[:sample], 0.1)) * n_rows / sample  # noqa: B023
         for transport in ("histogram", "kde"):
             penalty = make_penalty(groups, PROBABILITY, transport=transport)
-            penalty.prepare(score, chunks)
-            ours = median(seconds(lambda: penalty.prepare(score, chunks)) for _ in range(5))  # noqa: B023
+            prepare(penalty, score, chunks)
+            ours = median(seconds(lambda: prepare(penalty, score, chunks)) for _ in range(5))  # noqa: B023
             yield Figure(f"{transport}_speed_over_plain_kde_{n_rows}_rows", plain / ours, None, at_least=True)
 
 

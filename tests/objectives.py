@@ -7,7 +7,7 @@ import numpy as np
 from otfairboost.criteria import Target, stratify
 from otfairboost.groups import Groups
 from otfairboost.losses import LogLoss, SquaredError
-from otfairboost.penalty import Penalty
+from otfairboost.penalty import Penalty, prepare
 from otfairboost.plan import plan_comparisons
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.settings import FairnessSettings
@@ -75,7 +75,7 @@ def add_derivatives(penalty, score, form=GAUSS_NEWTON, scale=1.0, n_jobs=1):
     """Return the penalty's gradient and hessian in the raw prediction."""
     grad, hess = np.zeros((2, len(score)))
     with RowChunks(len(score), n_jobs) as chunks:
-        prepared = penalty.prepare(score, chunks)
+        prepared = prepare(penalty, score, chunks)
         chunks.run(lambda _, start, stop: prepared.add(start, stop, scale, form, grad, hess))
     return grad, hess
 

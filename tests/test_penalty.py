@@ -18,7 +18,7 @@ from oracles import (
 )
 from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
-from otfairboost.penalty import TRANSPORTS, Penalty
+from otfairboost.penalty import TRANSPORTS, Penalty, prepare
 from otfairboost.plan import GROUP_WEIGHTINGS, TINY_GROUP, plan_comparisons
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import IDENTITY_SCORE
@@ -318,7 +318,7 @@ def test_derivatives_are_scaled_and_added():
     score, penalty = score_of(rows.raw), make_penalty(rows)
     once = add_derivatives(penalty, score)
     grad, hess = np.full((2, 60), 3.0)
-    penalty.prepare(score, RowChunks(60)).add(10, 50, 5.0, GAUSS_NEWTON, grad, hess)
+    prepare(penalty, score, RowChunks(60)).add(10, 50, 5.0, GAUSS_NEWTON, grad, hess)
     for ours, base in zip((grad, hess), once, strict=True):
         np.testing.assert_allclose(ours[10:50], 3 + 5 * base[10:50], rtol=1e-12)
         assert (ours[:10] == 3).all()

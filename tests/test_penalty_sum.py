@@ -7,6 +7,7 @@ from objectives import UNWEIGHTED, make_rows, make_settings
 from oracles import central_gradient, slow_penalty
 from otfairboost.attributes import GroupingRules
 from otfairboost.losses import LogLoss
+from otfairboost.penalty import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups of fewer than 30 rows")
 
@@ -69,8 +70,8 @@ def test_hessians_add_up():
 def test_gaps_are_weighted_too():
     rows, objective, _ = build()
     score = 1 / (1 + np.exp(-rows.raw))
-    gaps = objective.penalty.prepare(score, objective._chunks).gaps()
-    parts = [part.prepare(score, objective._chunks).gaps() for part in objective.penalty.parts]
+    gaps = prepare(objective.penalty, score, objective._chunks).gaps()
+    parts = [prepare(part, score, objective._chunks).gaps() for part in objective.penalty.parts]
     np.testing.assert_allclose(gaps, 0.5 * parts[0] + 2.0 * parts[1])
 
 

@@ -48,6 +48,48 @@ def test_every_chunk_is_worked_off_once(n_jobs):
     assert sorted(calls) == sorted(3 * expected)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_deferred_work_is_done_once_before_the_next_work_on_its_chunk(n_jobs):
+    calls = []
+    with RowChunks(4 * MIN_CHUNK, n_jobs) as chunks:
+        expected = [(index, *bound) for index, bound in enumerate(chunks.bounds)]
+        chunks.defer(lambda *chunk: calls.append(("deferred", chunk)))
+        assert not calls
+        for work in ("first", "second"):
+            chunks.run(lambda *chunk, work=work: calls.append((work, chunk)))
+    assert len(calls) == 3 * len(expected)
+    for chunk in expected:
+        assert [work for work, other in calls if other == chunk] == ["deferred", "first", "second"]
+
+
+def test_deferred_work_can_be_caught_up_with():
+    calls = []
+    chunks = RowChunks(2 * MIN_CHUNK)
+    for _ in range(2):
+        chunks.defer(lambda index, start, stop: calls.append(index))
+        chunks.catch_up()
+        chunks.catch_up()
+    chunks.run(lambda *_: None)
+    assert calls == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_of_deferred_work_is_raised_and_keeps_the_next_work_from_its_chunk(n_jobs):
+    calls = []
+
+    def fail(index, start, stop):
+        if index == 1:
+            raise ValueError("deferred")
+
+    with RowChunks(2 * MIN_CHUNK, n_jobs) as chunks:
+        chunks.defer(fail)
+        with pytest.raises(ValueError, match="deferred"):
+            chunks.run(lambda index, start, stop: calls.append(index))
+        assert 1 not in calls
+        chunks.run(lambda index, start, stop: calls.append(index))
+    assert calls.count(1) == 1
+
+
 def test_threads_work_at_the_same_time():
     """Two chunks that wait for one another can only both finish on two threads."""
     meeting = threading.Barrier(2, timeout=10)
@@ -100,14 +142,13 @@ def test_tasks_of_any_number_are_worked_off_once(n_tasks):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-@pytest.mark.parametrize(("length", "smallest"), [(0, 1), (1, 1), (2, 1), (10, 1), (10, 4), (10, 20)])
-def test_a_range_is_shared_out_in_parts_that_are_not_too_small(length, smallest, n_jobs):
+@pytest.mark.parametrize("length", [0, 1, 2, 10])
+def test_a_range_is_shared_out_in_one_part_for_each_thread(length, n_jobs):
     parts = []
     with RowChunks(4 * MIN_CHUNK, n_jobs) as chunks:
-        chunks.share_out(length, lambda some: parts.append(list(range(length))[some]), smallest)
+        chunks.share_out(length, lambda some: parts.append(list(range(length))[some]))
     assert sorted(i for part in parts for i in part) == list(range(length))
-    assert len(parts) <= n_jobs
-    assert all(len(part) >= smallest for part in sorted(parts)[:-1])
+    assert len(parts) == min(length, n_jobs)
 
 
 @pytest.fixture

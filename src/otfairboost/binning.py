@@ -111,10 +111,15 @@ def learn_edges(numbers: Float, bins: Bins, weight: NDArray[Any] | None = None) 
     if not isinstance(bins, int | np.integer):
         return np.asarray(bins, dtype=np.float64)
     known = ~np.isnan(numbers)
-    values, positions = np.unique(numbers[known], return_inverse=True)
-    held = np.cumsum(np.bincount(positions, None if weight is None else weight[known].astype(np.float64)))
+    values = numbers[known]
+    if weight is None:
+        values = np.sort(values)
+        held = np.arange(1.0, len(values) + 1.0)
+    else:
+        order = np.argsort(values)
+        values, held = values[order], np.cumsum(weight[known][order], dtype=np.float64)
     shares = np.arange(1, bins) / bins * held[-1] * (1.0 + 1e-12)  # a share that rounding puts just below is held
-    inner = values[np.unique(np.searchsorted(held, shares, side="right"))]
+    inner = np.unique(values[np.searchsorted(held, shares, side="right")])
     return inner[inner > values[0]]  # an edge at the minimum bounds nothing
 
 

@@ -68,16 +68,14 @@ class ClassObjective(FairObjective):
         score = raw if overwrite else np.empty_like(raw)
         response = score if self._steepness == 1.0 else np.empty_like(raw)
         grad, hess = self._grad, self._hess
-        finite = np.ones(len(self._chunks), bool)
 
         def start_rows(index: int, start: int, stop: int) -> None:
-            finite[index] = self.loss.write_rows(raw, self.offset, 1.0, response, start, stop)
+            if not self.loss.write_rows(raw, self.offset, 1.0, response, start, stop):
+                self.raise_diverged()
             if score is not response:
                 self.loss.write_rows(raw, self.offset, self._steepness, score, start, stop)
 
-        self._chunks.run(start_rows)
-        if not finite.all():
-            self.raise_diverged()
+        self._chunks.defer(start_rows)
         pulls = self._prepare(score)
         scale = self.fairness_weight * self._total * self.penalty_scale
 
@@ -86,11 +84,10 @@ class ClassObjective(FairObjective):
             for k, rows in enumerate(pulls):
                 rows.write_pulls(start, stop, scale, self.hessian.paper, grad[k], hess[k])
             apply_chain_rule(score, self._steepness, self.hessian, grad, hess, start, stop)
-            finite[index] = self.loss.add_rows(self._y, response, self._weight, grad, hess, start, stop)
+            if not self.loss.add_rows(self._y, response, self._weight, grad, hess, start, stop):
+                self.raise_diverged()  # LightGBM would find no split and end without a word, its model in ruins
 
         self._chunks.run(finish_rows)
-        if not finite.all():  # LightGBM would find no split and end without a word, its model in ruins
-            self.raise_diverged()
         self._iteration += 1
         return grad.T, hess.T
 

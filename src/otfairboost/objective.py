@@ -6,7 +6,7 @@ r"""The objective: base loss plus fairness penalty, as a booster asks for it.
 constant :math:`c` (``penalty_scale``, mostly 1) of the target's unit.
 """
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from otfairboost.losses import Loss, Offset
 from otfairboost.penalty import AnyPenalty
+from otfairboost.reduction import Reduce, alone
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.threads import RowChunks, Team
 
@@ -67,7 +68,7 @@ class FairObjective:
         n_jobs: int = 1,
         offset: Offset = 0.0,
         penalty_scale: float = 1.0,
-        reduce: Callable[[Float64], Float64] = lambda array: array,
+        reduce: Reduce = alone,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -101,12 +102,12 @@ class FairObjective:
         score = raw_prediction if overwrite else self._room()
         grad, hess = self._grad, self._hess
         score_map = self.penalty.score_map
-        finite = np.ones(len(self._chunks), bool)
 
         def start_rows(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
             response = score[r] if score_map.is_response else np.empty(stop - start)
-            finite[index] = self.loss.write_response(raw_prediction[r], self.offset, response)
+            if not self.loss.write_response(raw_prediction[r], self.offset, response):
+                self.raise_diverged()
             if score_map.is_response:
                 return
             self.loss.write_derivatives(self._y[r], response, self._weight[r], grad[r], hess[r])
@@ -115,22 +116,25 @@ class FairObjective:
             else:
                 score_map.write(response, score[r])
 
-        self._chunks.run(start_rows)
-        if not finite.all():
-            self.raise_diverged()
-        rows = self.penalty.prepare(score, self._chunks)
+        def write_loss(start: int, stop: int) -> None:
+            r = slice(start, stop)
+            self.loss.write_derivatives(self._y[r], score[r], self._weight[r], grad[r], hess[r])
+
+        self._chunks.defer(start_rows)
+        stages, rows = self.penalty.start(score, self._chunks)
+        if score_map.is_response:
+            # Threads that would wait for the transport between a few measures have something to do.
+            first, *others = stages or [[]]
+            stages = [[*first, *(partial(write_loss, *bounds) for bounds in self._chunks.bounds)], *others]
+        self._chunks.run_stages(stages)
         scale = self.fairness_weight * self._total * self.penalty_scale
 
         def add_penalty(index: int, start: int, stop: int) -> None:
-            r = slice(start, stop)
-            if score_map.is_response:  # so close to their use these need not leave the processor in between
-                self.loss.write_derivatives(self._y[r], score[r], self._weight[r], grad[r], hess[r])
             rows.add(start, stop, scale, self.hessian, grad, hess)
-            finite[index] = _all_finite(grad[r], hess[r])
+            if not _all_finite(grad[start:stop], hess[start:stop]):
+                self.raise_diverged()  # LightGBM would find no split and end without a word, its model in ruins
 
         self._chunks.run(add_penalty)
-        if not finite.all():  # LightGBM would find no split and end without a word, its model in ruins
-            self.raise_diverged()
         self._iteration += 1
         return grad, hess
 

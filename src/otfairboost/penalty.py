@@ -6,7 +6,7 @@ with :math:`D_k` the groups' squared distance inside stratum k (:mod:`otfairboos
 stratum's share of the weight.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from otfairboost.comparison import GroupMeasures, MultiGroup, Pull, Transport, distance, needs_rests, pulls
 from otfairboost.plan import Comparison, Plan
+from otfairboost.reduction import Reduce, alone
 from otfairboost.row_derivatives import TABLE_ENTRY, RowDerivatives, TableDerivatives, TargetDerivatives, write_entries
 from otfairboost.scores import ScoreMap
 from otfairboost.threads import RowChunks, Stages
@@ -43,8 +44,18 @@ class AnyPenalty(Protocol):
     def value(self, score: Float, chunks: RowChunks) -> float:
         """Return the penalty of these scores."""
 
-    def prepare(self, score: Float, chunks: RowChunks) -> RowDerivatives:
-        """Return what adds the derivatives at these scores, which may be overwritten, chunk by chunk."""
+    def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
+        """Return what is left to do, and what adds the derivatives at these scores, chunk by chunk, after that.
+
+        The scores may be overwritten, and may be what deferred work writes (``RowChunks.defer``).
+        """
+
+
+def prepare(penalty: AnyPenalty, score: Float, chunks: RowChunks) -> RowDerivatives:
+    """Return what adds a penalty's derivatives at these scores, chunk by chunk."""
+    stages, rows = penalty.start(score, chunks)
+    chunks.run_stages(stages)
+    return rows
 
 
 class Penalty:
@@ -74,7 +85,7 @@ class Penalty:
         ties: Ties = "average",
         bandwidth: float = 0.1,
         n_bins: int = DEFAULT_BINS,
-        reduce: Callable[[Float], Float] = lambda array: array,
+        reduce: Reduce = alone,
         scratch: Scratch | None = None,
     ) -> None:
         if ties != "average" and any(len(comparison.cells) > 2 for comparison in plan.comparisons):
@@ -105,21 +116,16 @@ class Penalty:
             measured = [(one, self._read_stratum(one, binned, cells)) for one in self.plan.comparisons]
         return sum(comparison.share * distance(self.multi_group, stratum) for comparison, stratum in measured)
 
-    def prepare(self, score: Float, chunks: RowChunks) -> RowDerivatives:
-        """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
-        stages, rows = self.start(score, chunks)
-        chunks.run_stages(stages)
-        return rows
-
     def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
-        """Return what is left to do before :meth:`prepare`'s result can be used, and that result."""
+        """Return what is left to do, and what adds the penalty's derivatives at these scores after that."""
         if self.transport == "exact":
+            chunks.catch_up()
             return [], self._prepare_rows(score)
         return self._start_tables(score, chunks)
 
     def targets(self, score: Float, chunks: RowChunks) -> Float:
         """Return where the penalty pulls each row's score; rows that are not compared stay."""
-        return score - self.prepare(score, chunks).gaps()
+        return score - prepare(self, score, chunks).gaps()
 
     def _read_stratum(self, comparison: Comparison, histogram: Histogram, cells: list[Measure]) -> GroupMeasures:
         has_rests = needs_rests(self.multi_group, len(comparison.cells))
@@ -128,7 +134,7 @@ class Penalty:
 
     def _start_tables(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
         histogram = self._binner.bin(score, chunks, follow=True)
-        n_bins = histogram.sums.shape[1]
+        n_bins = histogram.parts.shape[2]
         if not self._table.shape[1]:
             self._table = np.empty((self.plan.n_cells, self.n_bins), TABLE_ENTRY)
         table = self._table[:, :n_bins]

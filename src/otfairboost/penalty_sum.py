@@ -41,14 +41,8 @@ class PenaltySum:
         """Return the penalty of these scores."""
         return sum(weight * part.value(score, chunks) for weight, part in zip(self.weights, self.parts, strict=True))
 
-    def prepare(self, score: Float, chunks: RowChunks) -> RowDerivatives:
-        """Return what adds the penalty's derivatives at these scores, chunk by chunk."""
-        stages, rows = self.start(score, chunks)
-        chunks.run_stages(stages)
-        return rows
-
     def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
-        """Return what is left to do before the derivatives can be used, and these."""
+        """Return what is left to do, and what adds the penalty's derivatives at these scores after that."""
         stages, rows = zip(*(part.start(score, chunks) for part in self.parts), strict=True)
         return merge_stages(stages), SummedDerivatives(rows, self.weights)
 

@@ -1,7 +1,6 @@
 """Which rows are compared with which: groups x strata, fixed before training begins."""
 
 import warnings
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from otfairboost.criteria import ALL_ROWS, Strata
 from otfairboost.groups import Groups, format_label
+from otfairboost.reduction import Reduce, alone
 
 Float = NDArray[np.float64]
 GroupWeighting = Literal["equal", "size"]
@@ -75,7 +75,7 @@ def plan_comparisons(
     group_weighting: GroupWeighting | Float,
     *,
     name: str = "sensitive_features",
-    reduce: Callable[[Float], Float] = lambda array: array,
+    reduce: Reduce = alone,
 ) -> Plan:
     """Sort rows into cells and say which of these are compared.
 

@@ -21,6 +21,7 @@ from otfairboost.objective import FairObjective
 from otfairboost.penalty import TRANSPORTS, AnyPenalty, Penalty, TransportName
 from otfairboost.penalty_sum import PenaltySum
 from otfairboost.plan import Plan, plan_comparisons
+from otfairboost.reduction import Reduce, alone
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import EXPONENTIAL_SCORE, IDENTITY_SCORE, LINK_SCORE, LOGISTIC, ScoreMap
 from otfairboost.top_focus import TopFocus
@@ -29,7 +30,6 @@ from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins
 from otfairboost.transport.histogram import Scratch
 
 Float32 = NDArray[np.float32]
-Reduce = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 CLASS_BINS = 4096
 """At most so many bins for each of several classes, unless told otherwise: their tables have to share the cache."""
@@ -173,7 +173,7 @@ class FairnessSettings:
         distribution_weight: Float32,
         *,
         name: str = "sensitive_features",
-        reduce: Reduce = lambda array: array,
+        reduce: Reduce = alone,
     ) -> tuple[Plan, ...]:
         """Return which rows are compared in each attribute, which does not depend on the weight."""
         strata = stratify(self.fairness, target)
@@ -198,7 +198,7 @@ class FairnessSettings:
         n_jobs: int,
         offset: Offset = 0.0,
         name: str = "sensitive_features",
-        reduce: Reduce = lambda array: array,
+        reduce: Reduce = alone,
         plan: Sequence[Plan] | None = None,
     ) -> FairObjective:
         """Return the objective on one set of rows.

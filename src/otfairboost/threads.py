@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 Team = Callable[[Callable[[], None], int], None]
 """Calls a function once on each of several threads, the calling one included, and returns when all are done."""
 
+ChunkWork = Callable[[int, int, int], None]
+"""``work(index, start, stop)``: what to do with the rows of one chunk."""
+
 Stages = list[list[Callable[[], None]]]
 """Tasks of several stages: those of one may run in any order."""
 
@@ -50,14 +53,31 @@ class RowChunks:
         self.bounds = [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
         self.n_threads = max(1, min(n_jobs, len(self.bounds)))
         self.team: Team | None = None
+        self._deferred: ChunkWork | None = None
         self._pool: ThreadPoolExecutor | None = None
 
     def __len__(self) -> int:
         return len(self.bounds)
 
-    def run(self, work: Callable[[int, int, int], None]) -> None:
+    def defer(self, work: ChunkWork) -> None:
+        """Call ``work`` for every chunk in the next :meth:`run`, just before the work of that: its rows are at hand."""
+        self._deferred = work
+
+    def catch_up(self) -> None:
+        """Do what is deferred now, for who needs its results without a :meth:`run`."""
+        if self._deferred is not None:
+            self.run(lambda index, start, stop: None)
+
+    def run(self, work: ChunkWork) -> None:
         """Call ``work(index, start, stop)`` for every chunk; return when all are done."""
-        self.run_tasks(len(self.bounds), lambda index: work(index, *self.bounds[index]))
+        deferred, self._deferred = self._deferred, None
+        works = (work,) if deferred is None else (deferred, work)
+
+        def run_all(index: int) -> None:
+            for one in works:
+                one(index, *self.bounds[index])
+
+        self.run_tasks(len(self.bounds), run_all)
 
     def run_tasks(self, n_tasks: int, work: Callable[[int], None]) -> None:
         """Call ``work(index)`` for every index below ``n_tasks``; return when all are done."""
@@ -73,9 +93,9 @@ class RowChunks:
         else:
             (self.team or self._run_on_pool)(work_off, n_threads)
 
-    def share_out(self, length: int, work: Callable[[slice], None], smallest: int = 1) -> None:
-        """Call ``work`` for parts of ``range(length)``, one for each thread if they are not too small for that."""
-        size = max(smallest, -(-length // self.n_threads))
+    def share_out(self, length: int, work: Callable[[slice], None]) -> None:
+        """Call ``work`` for parts of ``range(length)``, one for each thread."""
+        size = max(1, -(-length // self.n_threads))
         self.run_tasks(-(-length // size), lambda index: work(slice(index * size, (index + 1) * size)))
 
     def run_stages(self, stages: Stages) -> None:

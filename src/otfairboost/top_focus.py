@@ -10,7 +10,6 @@ group above :math:`t`. Derivatives hold :math:`t` fixed: it moves little from on
 it.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from otfairboost.penalty import AnyPenalty
+from otfairboost.reduction import Reduce, alone
 from otfairboost.row_derivatives import RowDerivatives
 from otfairboost.scores import LINK_SCORE
-from otfairboost.threads import RowChunks
+from otfairboost.threads import RowChunks, Stages
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
-Reduce = Callable[[Float], Float]
 
 _DIGIT_BITS = 16
 _DIGITS = 1 << _DIGIT_BITS
@@ -53,7 +52,7 @@ class TopFocus:
     score_map : ScoreMap
         Says that this penalty is given raw predictions.
     threshold : float
-        :math:`t`, after :meth:`prepare` or :meth:`value`.
+        :math:`t`, after :meth:`start` or :meth:`value`.
     """
 
     score_map = LINK_SCORE
@@ -64,7 +63,7 @@ class TopFocus:
         level: float,
         steepness: float,
         weight: NDArray[np.float32],
-        reduce: Reduce = lambda array: array,
+        reduce: Reduce = alone,
     ) -> None:
         self.penalty = penalty
         self.level = level
@@ -77,9 +76,12 @@ class TopFocus:
         """Return the penalty of these raw predictions."""
         return self.penalty.value(self._sharpen(score, chunks, np.empty_like(score)), chunks)
 
-    def prepare(self, score: Float, chunks: RowChunks) -> RowDerivatives:
-        """Return what adds the derivatives at these raw predictions, which are overwritten by what is compared."""
-        return self.penalty.prepare(self._sharpen(score, chunks, score), chunks)
+    def start(self, score: Float, chunks: RowChunks) -> tuple[Stages, RowDerivatives]:
+        """Return what is left to do, and what adds the derivatives at these raw predictions after that.
+
+        These are overwritten by what is compared.
+        """
+        return self.penalty.start(self._sharpen(score, chunks, score), chunks)
 
     def _sharpen(self, raw: Float, chunks: RowChunks, out: Float) -> Float:
         self.threshold = find_quantile(raw, self._weight, self.level, chunks, self._reduce)
@@ -97,7 +99,7 @@ def find_quantile(
     weight: NDArray[np.float32],
     level: float,
     chunks: RowChunks,
-    reduce: Reduce = lambda array: array,
+    reduce: Reduce = alone,
 ) -> float:
     """Return the smallest value that, with all below it, holds the share ``level`` of the weight.
 

@@ -10,7 +10,7 @@ from otfairboost.groups import Groups
 from otfairboost.penalty import Penalty
 from otfairboost.plan import plan_comparisons
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
-from otfairboost.threads import RowChunks
+from otfairboost.threads import MIN_CHUNK, RowChunks
 from otfairboost.transport import transport_image, transport_map
 from otfairboost.transport.grid import default_bins, robust_grid
 from otfairboost.transport.histogram import Histogram, ScoreBinner, extend_image, read_cells, read_rests
@@ -213,6 +213,20 @@ def test_histograms_of_parts_add_up(same_bounds):
             np.testing.assert_allclose(images[1], images[0], atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_histogram_in_parts_is_read_as_their_sum(weighted):
+    rng = np.random.default_rng(7)
+    n = 4 * MIN_CHUNK
+    cell, weight = rng.integers(-1, 3, n).astype(np.int16), rng.exponential(size=n).astype(np.float32)
+    binner = ScoreBinner(cell, weight if weighted else UNWEIGHTED, 3, robust_grid, 512, same_bounds=False)
+    parted = binner.bin(rng.normal(size=n) + cell, RowChunks(n))
+    assert len(parted.parts) == 4
+    together = Histogram(parted.sums[None], parted.middle)
+    for one, other in zip(read_cells(parted), read_cells(together), strict=True):
+        assert (one.atoms == other.atoms).all()
+        assert (one.mass == other.mass).all()
+
+
 @pytest.mark.parametrize("n_cells", [2, 3, 5])
 def test_rests_are_the_other_cells_together(n_cells):
     """With no dust in bins that only the cell itself fills: these have mass 0, not a rounding error."""
@@ -220,7 +234,7 @@ def test_rests_are_the_other_cells_together(n_cells):
     mass = rng.exponential(size=(n_cells, 40)) * rng.integers(0, 2, (n_cells, 40))
     mean, variance = rng.random((n_cells, 40)), 0.01 * rng.random((n_cells, 40))
     sums = np.stack([mass, mass * mean, mass * (variance + (mean - 0.5) ** 2)], axis=-1)
-    for g, rest in enumerate(read_rests(Histogram(sums, np.full((n_cells, 20), 0.5)))):
+    for g, rest in enumerate(read_rests(Histogram(sums[None], np.full((n_cells, 20), 0.5)))):
         m = np.delete(mass, g, axis=0)
         filled = m.sum(axis=0) > 0
         np.testing.assert_allclose(rest.mass.reshape(40, 2), np.repeat(m.sum(axis=0), 2).reshape(40, 2) / m.sum() / 2)
@@ -242,7 +256,7 @@ def test_two_values_in_one_bin_of_the_grid_get_a_bin_each():
 
 def test_a_cell_has_two_atoms_a_bin_of_its_mean_and_variance():
     sums = np.array([[0.0, 0.0, 0.0], [2.0, 0.5, 0.125], [0.0, 0.0, 0.0], [6.0, 4.5, 0.435]])
-    (measure,) = read_cells(Histogram(sums[None], np.array([[0.0, 0.5]])))
+    (measure,) = read_cells(Histogram(sums[None, None], np.array([[0.0, 0.5]])))
     np.testing.assert_allclose(measure.mass, [0, 0, 0.125, 0.125, 0, 0, 0.375, 0.375])
     np.testing.assert_allclose(measure.atoms[2:4], [0.25, 0.25])  # its second moment is that of one value
     np.testing.assert_allclose(measure.atoms[6:], [0.65, 0.85])

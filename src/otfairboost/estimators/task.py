@@ -1,6 +1,6 @@
 """What is minimised: the loss, its weights and start, and the fairness settings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from otfairboost.estimators.native_metrics import Constants, NativeMetric
 from otfairboost.losses import Loss, Offset
 from otfairboost.objective import FairObjective
 from otfairboost.plan import Plan
+from otfairboost.reduction import Reduce, alone
 from otfairboost.settings import FairnessSettings
 
 
@@ -42,7 +43,7 @@ class Task(NamedTuple):
     n_jobs: int
     native_metrics: dict[str, NativeMetric] = {}  # noqa: RUF012  # never written to
     constants: Constants = Constants()
-    reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda array: array
+    reduce: Reduce = alone
 
     def objective_on(self, rows: Rows, plan: Sequence[Plan] | None = None) -> FairObjective:
         """Return the objective on these rows, which must have groups; ``plan`` is theirs if there is one already."""

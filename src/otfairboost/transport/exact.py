@@ -25,7 +25,7 @@ def transport_image(source: Measure, target: Measure) -> NDArray[np.float64]:
 
 def transport_images(source: Measure, target: Measure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the images of the source's atoms in the target, and of the target's in the source."""
-    image, back = np.zeros(len(source.atoms)), np.zeros(len(target.atoms))
+    image, back = np.empty(len(source.atoms)), np.empty(len(target.atoms))
     kernels.merge_walk(source.atoms, source.mass, target.atoms, target.mass, image, back)
     return image, back
 

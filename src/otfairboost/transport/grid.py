@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from otfairboost.reduction import Reduce
 from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
 
@@ -15,7 +16,6 @@ DEFAULT_BINS = 20480  # of many rows; with fewer a round is faster, but more row
 _BINS_PER_CELL = 4
 _SPARSE = 32  # rows: cells of about as many get the most bins
 _EXTREME = 64  # rows at either end that get the most bins each
-_QUARTILES = (0.25, 0.5, 0.75)
 _FEW_CELLS = 8  # quartiles closer than this on a grid are looked for on a finer one
 _FINER_CELLS = 1024
 _FLOAT_EDGES = kernels.float_edges()
@@ -58,7 +58,6 @@ class Grid(NamedTuple):
 
 
 Float = NDArray[np.float64]
-Reduce = Callable[[Float], Float]
 MakeGrid = Callable[[Float, int, RowChunks, Reduce, Grid | None], Grid]
 """``make(score, n_bins, chunks, reduce, last)``: a grid for these scores, perhaps placed as ``last`` was."""
 
@@ -66,7 +65,7 @@ MakeGrid = Callable[[Float, int, RowChunks, Reduce, Grid | None], Grid]
 def unit_grid(score: Float, n_bins: int, chunks: RowChunks, reduce: Reduce, last: Grid | None = None) -> Grid:
     """Return a grid for probabilities: fixed even cells on [0, 1], divided further where rows are."""
     place = (kernels.UNIFORM, 0.0, 1.0)
-    return _divide(place, _count_cells(score, place, _share_cells(n_bins), chunks, reduce), n_bins)
+    return _divide(place, _count_cells(score, place, _share_cells(n_bins), chunks, reduce), n_bins)[0]
 
 
 def robust_grid(score: Float, n_bins: int, chunks: RowChunks, reduce: Reduce, last: Grid | None = None) -> Grid:
@@ -80,20 +79,18 @@ def robust_grid(score: Float, n_bins: int, chunks: RowChunks, reduce: Reduce, la
     n_cells = _share_cells(n_bins)
     if last is not None and n_cells >= _TELLING_CELLS:
         place = last[:3]
-        counts = _count_cells(score, place, n_cells, chunks, reduce)
-        if _still_fits(counts):
-            return _divide(place, counts, n_bins)
+        grid, quartiles = _divide(place, _count_cells(score, place, n_cells, chunks, reduce), n_bins)
+        if _still_fits(quartiles, n_cells):
+            return grid
     median, spread = _find_centre(score, chunks, reduce)
     scale = _SPREAD / spread if spread > 0.0 else 1.0
     place = (kernels.LOGARITHMIC, median, scale if np.isfinite(scale) else 1.0)
-    return _divide(place, _count_cells(score, place, n_cells, chunks, reduce), n_bins)
+    return _divide(place, _count_cells(score, place, n_cells, chunks, reduce), n_bins)[0]
 
 
-def _still_fits(counts: Float) -> bool:
-    """Return whether the rows in a robust grid's even cells have their quartiles about where such a grid has them."""
-    cumulated = np.cumsum(counts)
-    cells = np.searchsorted(cumulated, [share * cumulated[-1] for share in _QUARTILES])
-    low, median, high = (_middle_of(cell, len(counts)) for cell in cells.tolist())
+def _still_fits(quartiles: tuple[int, int, int], n_cells: int) -> bool:
+    """Return whether the quartiles are in about those of a robust grid's even cells that they are put in."""
+    low, median, high = (_middle_of(cell, n_cells) for cell in quartiles)
     return abs(median) <= 0.125 * _SPREAD and 0.6 * _SPREAD <= high - low <= 1.7 * _SPREAD
 
 
@@ -116,7 +113,7 @@ def _find_centre(score: Float, chunks: RowChunks, reduce: Reduce) -> tuple[float
     whole_range = 0.0
     for _ in range(_MAX_ZOOMS):
         used = np.flatnonzero(counts)
-        low, median, high = np.searchsorted(np.cumsum(counts), np.array(_QUARTILES) * counts.sum())
+        low, median, high = np.searchsorted(np.cumsum(counts), counts.sum() * np.array([0.25, 0.5, 0.75]))
         if not whole_range and (used[0] < low or used[-1] > high):  # what lies outside is out of sight from here on
             whole_range = edges[used[-1] + 1] - edges[used[0]]
         bottom, top = float(edges[low]), float(edges[high + 1])
@@ -148,12 +145,14 @@ def _share_cells(n_bins: int) -> int:
     return max(1, n_bins // _BINS_PER_CELL)
 
 
-def _divide(place: tuple[int, float, float], counts: Float, n_bins: int) -> Grid:
+def _divide(place: tuple[int, float, float], counts: Float, n_bins: int) -> tuple[Grid, tuple[int, int, int]]:
     """Divide cells into bins: one each, and of the others some evenly, some by rows, most where rows are few.
+
+    Return the cells of the quartiles too.
 
     There images are far apart, and three rows of a group that share a bin would be told apart by their ranks only:
     in cells of few rows, and among the first and the last rows of all. Two rows share a bin without harm.
     """
     starts = np.empty(len(counts) + 1, np.int32)
-    kernels.share_bins(counts, n_bins, _SPARSE, _EXTREME, starts)
-    return Grid(*place, starts)
+    quartiles = kernels.share_bins(counts, n_bins, _SPARSE, _EXTREME, starts)
+    return Grid(*place, starts), quartiles

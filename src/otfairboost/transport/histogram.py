@@ -9,12 +9,13 @@ varies within the bin.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from otfairboost.reduction import Reduce, alone
 from otfairboost.threads import ONE_THREAD, RowChunks
 from otfairboost.transport import kernels
 from otfairboost.transport.grid import Grid, MakeGrid
@@ -28,21 +29,25 @@ class Histogram(NamedTuple):
 
     Attributes
     ----------
-    sums : array of shape (n_cells, n_bins, 3)
-        Mass, mass times score, mass times squared distance of the score from the middle.
+    parts : array of shape (n_parts, n_cells, n_bins, 3)
+        Of several parts of the rows: mass, mass times score, mass times squared distance of the score from the middle.
     middle : array of shape (n_cells, n_bins / 2), or (1, n_bins / 2) if it is the same for all
         What each pair of bins was parted at.
     """
 
-    sums: Float
+    parts: Float
     middle: Float
 
-    def take(self, cells: slice | Sequence[int]) -> "Histogram":
-        """Return the histogram of some cells; of neighbours without a copy."""
-        if not isinstance(cells, slice):
-            neighbours = cells[-1] - cells[0] == len(cells) - 1
-            cells = slice(cells[0], cells[-1] + 1) if neighbours else list(cells)
-        return Histogram(self.sums[cells], self.middle if len(self.middle) == 1 else self.middle[cells])
+    @property
+    def sums(self) -> Float:
+        """Return the sums over all rows, of shape (n_cells, n_bins, 3)."""
+        return self.parts[0] if len(self.parts) == 1 else self.parts.sum(axis=0)
+
+    def take(self, cells: Sequence[int]) -> "Histogram":
+        """Return the histogram of some cells; of one part's neighbours without a copy."""
+        neighbours = cells[-1] - cells[0] == len(cells) - 1
+        some: Any = slice(cells[0], cells[-1] + 1) if neighbours else list(cells)
+        return Histogram(self.sums[None, some], self.middle if len(self.middle) == 1 else self.middle[some])
 
 
 class Scratch:
@@ -102,7 +107,7 @@ class ScoreBinner:
         n_cells: int,
         make_grid: MakeGrid,
         n_bins: int,
-        reduce: Callable[[Float], Float] = lambda array: array,
+        reduce: Reduce = alone,
         *,
         same_bounds: bool = True,
         scratch: Scratch | None = None,
@@ -115,6 +120,7 @@ class ScoreBinner:
         self._n_bins = n_bins
         self._reduce = reduce
         self._n_bounds = 1 if same_bounds else n_cells
+        self._sums_last = reduce is alone and scratch is None and not same_bounds
         self._followed: Grid | None = None
         self._scratch = Scratch() if scratch is None else scratch
         self._shares_scratch = scratch is not None
@@ -136,33 +142,41 @@ class ScoreBinner:
             kernels.find_bins(score[r], self._cell[r], *grid, self.bins[r], moments[index])
 
         chunks.run(find)
-        summed = self._reduce(chunks.sum(moments))
-        middle = summed[..., 1] / np.maximum(summed[..., 0], 1.0)
+        middle = np.empty(moments.shape[1:3])
+        kernels.write_middles(moments if self._reduce is alone else self._reduce(chunks.sum(moments))[None], middle)
 
         def fill(index: int, start: int, stop: int) -> None:
             r = slice(start, stop)
             kernels.fill_histogram(score[r], self._cell[r], self._weight[r], middle, self.bins[r], partial[index])
 
         chunks.run(fill)
+        if self._sums_last:  # to be summed up where it is read, which saves going through all of it twice
+            return Histogram(partial, middle)
         sums = self._reduce(chunks.sum(partial))
         if self._shares_scratch and np.may_share_memory(sums, partial):  # the sum of one chunk
             sums = sums.copy()
-        return Histogram(sums, middle)
+        return Histogram(sums[None], middle)
 
 
 def read_rests(histogram: Histogram) -> list[Measure]:
     """Return, for each of several cells of the same bounds, the measure of all the others together."""
-    n_cells = len(histogram.sums)
-    others = np.empty(histogram.sums.shape)
-    kernels.sum_others(histogram.sums.reshape(n_cells, -1), others.reshape(n_cells, -1))
+    sums = histogram.sums
+    others = np.empty((1, *sums.shape))
+    kernels.sum_others(sums.reshape(len(sums), -1), others.reshape(len(sums), -1))
     return read_cells(Histogram(others, histogram.middle))
 
 
 def read_cells(histogram: Histogram, chunks: RowChunks = ONE_THREAD) -> list[Measure]:
     """Return the measure of each cell, with two atoms (possibly of mass 0) per bin."""
-    n_cells, n_bins, _ = histogram.sums.shape
+    parts, middle = histogram
+    _, n_cells, n_bins, _ = parts.shape
     atoms, mass = np.empty((2, n_cells, 2 * n_bins))
-    chunks.share_out(n_cells, lambda some: kernels.read_histogram(*histogram.take(some), atoms[some], mass[some]))
+
+    def read(cell: int) -> None:
+        own_middle = middle[0 if len(middle) == 1 else cell]
+        kernels.read_cell(parts, cell, own_middle, atoms[cell], mass[cell])
+
+    chunks.run_tasks(n_cells, read)
     return [Measure(*cell) for cell in zip(atoms, mass, strict=True)]
 
 

@@ -36,23 +36,26 @@ N_FLOAT_CELLS = 192 << 5
 def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array, back: Array) -> float:
     """Couple two discrete measures monotonically; write the images of both's atoms, return the cost.
 
-    x, p : atoms (ascending) and masses of the source; atoms of mass 0 are no atoms, and keep their image
+    x, p : atoms (ascending) and masses of the source; atoms of mass 0 are no atoms, and have the image 0
     y, q : the same for the target; both masses sum to 1 up to rounding
     image[i] = sum_j pi_ij y_j / p_i, the mean of the target's quantile function over the interval that atom i
     fills, pi the monotone coupling; back[j] = sum_i pi_ij x_i / q_j. The cost is sum_ij pi_ij (x_i - y_j)^2.
     """
     m = len(y)
-    while m > 0 and q[m - 1] <= 0.0:
+    while q[m - 1] <= 0.0:
         m -= 1
+        back[m] = 0.0
     cost = 0.0
     j = 0
     while q[j] <= 0.0:
+        back[j] = 0.0
         j += 1
     left_q = q[j]
     back_moment = back_moved = at = 0.0
     for i in range(len(x)):
         left_p = p[i]
         if left_p <= 0.0:
+            image[i] = 0.0
             continue
         at = x[i]
         moment = 0.0
@@ -71,18 +74,20 @@ def merge_walk(x: Array, p: Array, y: Array, q: Array, image: Array, back: Array
             if left_q <= 0.0 and not last:
                 back[j] = back_moment / back_moved
                 back_moment = back_moved = 0.0
-                while left_q <= 0.0:
+                j += 1
+                while q[j] <= 0.0:
+                    back[j] = 0.0
                     j += 1
-                    left_q = q[j]
+                left_q = q[j]
             if left_p <= 0.0:
                 break
         image[i] = moment / moved
     # Of the last atoms rounding may have left some without a share: they go where the source ends.
-    while j < m:
-        if q[j] > 0.0:
-            back[j] = back_moment / back_moved if back_moved > 0.0 else at
+    for k in range(j, m):
+        back[k] = 0.0
+        if q[k] > 0.0:
+            back[k] = back_moment / back_moved if back_moved > 0.0 else at
             back_moment = back_moved = 0.0
-        j += 1
     return cost
 
 
@@ -170,11 +175,11 @@ def float_edges() -> NDArray[np.float64]:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -> None:
+def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -> tuple[int, int, int]:
     """Write where each cell's bins start: one bin each, a tenth of the others evenly among cells that have rows.
 
     Of the rest most go where rows are few (cells of about ``few``), then to the first and last rows of all (about
-    ``ends`` of them), then to where rows are many.
+    ``ends`` of them), then to where rows are many. Return the cells of the quartiles of all rows.
     """
     n_cells = len(counts)
     total = used = 0.0
@@ -184,9 +189,13 @@ def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -
         total += counts[c]
         used += counts[c] > 0.0
     up_to = 0.0
+    low = median = high = 0
     for c in range(n_cells):
         n = counts[c]
         up_to += n
+        low += up_to < 0.25 * total
+        median += up_to < 0.5 * total
+        high += up_to < 0.75 * total
         if n > 2.0:
             wanted, most = (n if n > 8.0 else 8.0), few * few / n
             sparse[c] = wanted if wanted < most else most
@@ -202,6 +211,7 @@ def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -
         share = by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
         share += evenly if counts[c] > 0.0 else 0.0
         starts[c + 1] = starts[c] + 1 + np.int32(share)
+    return low, median, high
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -230,6 +240,18 @@ def find_bins(
             if g >= 0:
                 moments[g, own_bins[i], 0] += 1.0
                 moments[g, own_bins[i], 1] += some[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def write_middles(parts: Array, middle: Array) -> None:
+    """Write the mean of the scores in each cell's bins; parts[part, cell, bin, :] as ``find_bins`` has them."""
+    for c in range(middle.shape[0]):
+        for b in range(middle.shape[1]):
+            n = moment = 0.0
+            for k in range(len(parts)):
+                n += parts[k, c, b, 0]
+                moment += parts[k, c, b, 1]
+            middle[c, b] = moment / (n if n > 1.0 else 1.0)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -276,33 +298,35 @@ def sum_others(cells: Array, others: Array) -> None:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def read_histogram(histogram: Array, middle: Array, atoms: Array, mass: Array) -> None:
-    """Write two atoms for each cell's bins, of half their normalised mass each, with the bin's mean and variance.
+def read_cell(parts: Array, cell: int, middle: Array, atoms: Array, mass: Array) -> None:
+    """Write two atoms for each of a cell's bins, of half its normalised mass each, with the bin's mean and variance.
 
-    A variance that may be rounding alone, or that has overflown, is taken for 0.
+    parts[part, cell, bin, :] are a histogram's sums over parts of the rows. A variance that may be rounding alone, or
+    that has overflown, is taken for 0.
     """
-    n_cells, n_bins, _ = histogram.shape
-    for c in range(n_cells):
-        own_middle = middle[0 if len(middle) == 1 else c]
-        total = 0.0
-        for b in range(n_bins):
-            total += histogram[c, b, 0]
-        half = 0.5 / total
-        for b in range(n_bins):
-            m = histogram[c, b, 0]
-            mean = deviation = share = 0.0
-            if m > 0.0:
-                one = 1.0 / m  # once: divisions are what this loop waits for
-                mean = histogram[c, b, 1] * one
-                from_middle = mean - own_middle[b // 2]
-                variance = histogram[c, b, 2] * one - from_middle * from_middle
-                if 1e-14 * from_middle * from_middle < variance < np.inf:
-                    deviation = math.sqrt(variance)
-                    if deviation < 1e-12 * abs(mean):
-                        deviation = 0.0
-                share = m * half
-            atoms[c, 2 * b], atoms[c, 2 * b + 1] = mean - deviation, mean + deviation
-            mass[c, 2 * b] = mass[c, 2 * b + 1] = share
+    total = 0.0
+    for b in range(parts.shape[2]):
+        m = moment = square = 0.0
+        for k in range(len(parts)):
+            m += parts[k, cell, b, 0]
+            moment += parts[k, cell, b, 1]
+            square += parts[k, cell, b, 2]
+        total += m
+        mean = deviation = 0.0
+        if m > 0.0:
+            one = 1.0 / m  # once: divisions are what this loop waits for
+            mean = moment * one
+            from_middle = mean - middle[b // 2]
+            variance = square * one - from_middle * from_middle
+            if 1e-14 * from_middle * from_middle < variance < np.inf:
+                deviation = math.sqrt(variance)
+                if deviation < 1e-12 * abs(mean):
+                    deviation = 0.0
+        atoms[2 * b], atoms[2 * b + 1] = mean - deviation, mean + deviation
+        mass[2 * b] = mass[2 * b + 1] = m
+    half = 0.5 / total
+    for i in range(len(mass)):
+        mass[i] *= half
 
 
 @njit(nogil=True, cache=True, inline="always", error_model="numpy")
