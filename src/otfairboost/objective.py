@@ -17,7 +17,7 @@ from otfairboost.losses import Loss, Offset
 from otfairboost.penalty import AnyPenalty
 from otfairboost.reduction import Reduce, alone
 from otfairboost.row_derivatives import HessianForm
-from otfairboost.threads import RowChunks, Team
+from otfairboost.threads import OpenMPTeam, RowChunks
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -160,7 +160,7 @@ class FairObjective:
         own = self.loss.value(self._y, raw, self._weight) if share > 0.0 else 0.0  # a worker may have no rows
         return float(self._reduce(np.array([share * own]))[0])
 
-    def run_on(self, team: Team | None) -> None:
+    def run_on(self, team: OpenMPTeam | None) -> None:
         """Work on these threads from now on instead of on own ones."""
         self._chunks.team = team
 

@@ -2,17 +2,16 @@
 
 import ctypes
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from itertools import chain, count
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-Team = Callable[[Callable[[], None], int], None]
-"""Calls a function once on each of several threads, the calling one included, and returns when all are done."""
 
 ChunkWork = Callable[[int, int, int], None]
 """``work(index, start, stop)``: what to do with the rows of one chunk."""
@@ -23,6 +22,7 @@ Stages = list[list[Callable[[], None]]]
 MIN_CHUNK = 49152
 MAX_CHUNKS = 8  # each keeps a histogram of its own
 _MIN_SUMMED = 1 << 17  # to wake the other threads takes as long
+_HAD_THE_LOCK = 0  # Python's PyGILState_LOCKED
 
 
 class RowChunks:
@@ -41,7 +41,7 @@ class RowChunks:
 
     Attributes
     ----------
-    team : Team or None
+    team : OpenMPTeam or None
         The threads to use; None for threads of its own.
     """
 
@@ -52,7 +52,7 @@ class RowChunks:
         size = max(-(-n_rows // n_chunks), 1)
         self.bounds = [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
         self.n_threads = max(1, min(n_jobs, len(self.bounds)))
-        self.team: Team | None = None
+        self.team: OpenMPTeam | None = None
         self._deferred: ChunkWork | None = None
         self._pool: ThreadPoolExecutor | None = None
 
@@ -135,6 +135,8 @@ class RowChunks:
 
     def close(self) -> None:
         """Let the threads go; a later :meth:`run` starts new ones."""
+        if self.team is not None:
+            self.team.close()
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -161,20 +163,55 @@ def merge_stages(several: Iterable[Stages]) -> Stages:
     return [list(chain(*stage)) for stage in zip(*several, strict=True)]
 
 
-def openmp_team(library: ctypes.CDLL) -> Team | None:
-    """Return the OpenMP threads of a booster's library as a team; None if its OpenMP is not GNU's.
+class OpenMPTeam:
+    """The OpenMP threads of a booster's library.
 
     After each tree these threads wait for the next one in a busy loop for some milliseconds, on the cores that threads
     of our own would need. So they are given our work.
-    """
-    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-    try:
-        start = library.GOMP_parallel  # looked up in the library and in what it was linked with
-    except AttributeError:
-        return None
-    start.argtypes, start.restype = [callback, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint], None
 
-    def run(work_off: Callable[[], None], n_threads: int) -> None:
+    Python makes a state for a thread that it does not know whenever this calls it, and lets it go after the call.
+    Most of what it takes to share out a short piece of work goes there, so the states are kept until :meth:`close`.
+
+    Parameters
+    ----------
+    start : foreign function
+        ``GOMP_parallel``.
+    """
+
+    def __init__(self, start: Any) -> None:
+        self._callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+        self._start = start
+        self._start.argtypes = [self._callback, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+        self._start.restype = None
+        self._known: set[int] = set()
+        self._most = 1
+
+    def __call__(self, work_off: Callable[[], None], n_threads: int) -> None:
+        """Call ``work_off`` once on each of so many threads, the calling one included; return when all are done."""
+        caller, known = threading.get_ident(), self._known
+        self._most = max(self._most, n_threads)
+
+        def enter_and_work_off() -> None:
+            thread = threading.get_ident()
+            if thread != caller and thread not in known:
+                ctypes.pythonapi.PyGILState_Ensure()
+                known.add(thread)
+            work_off()
+
+        self._run(enter_and_work_off, n_threads)
+
+    def close(self) -> None:
+        """Let the threads' states go; a later call makes new ones."""
+        if self._known:
+            self._run(self._leave, self._most)
+
+    def _leave(self) -> None:
+        thread = threading.get_ident()
+        if thread in self._known:
+            self._known.remove(thread)
+            ctypes.pythonapi.PyGILState_Release(_HAD_THE_LOCK)
+
+    def _run(self, work_off: Callable[[], None], n_threads: int) -> None:
         errors: list[BaseException] = []
 
         def catch(_: object) -> None:
@@ -183,11 +220,17 @@ def openmp_team(library: ctypes.CDLL) -> Team | None:
             except BaseException as error:  # noqa: BLE001  # raised below: it cannot cross into C
                 errors.append(error)
 
-        start(callback(catch), None, n_threads, 0)
+        self._start(self._callback(catch), None, n_threads, 0)
         if errors:
             raise errors[0]
 
-    return run
+
+def openmp_team(library: ctypes.CDLL) -> OpenMPTeam | None:
+    """Return the OpenMP threads of a booster's library; None if its OpenMP is not GNU's."""
+    try:
+        return OpenMPTeam(library.GOMP_parallel)  # looked up in the library and in what it was linked with
+    except AttributeError:
+        return None
 
 
 def count_threads(n_jobs: int | None) -> int:
