@@ -8,7 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from otfairboost.plan import Plan
-from otfairboost.scores import ScoreMap, curvature_at, slope_at
+from otfairboost.scores import EXPONENTIAL, LOGISTIC, ScoreMap, curvature_at, slope_at
 from otfairboost.transport import kernels
 
 Array = NDArray[Any]
@@ -159,19 +159,25 @@ def _read_table(
     score: Array, cell: Array, weight: Array, bins: Array, table: Array, strength: Array,
     kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
-    weighted = len(weight) > 0
-    pull, gap, curvature = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    weighted, curved = len(weight) > 0, kind == LOGISTIC or kind == EXPONENTIAL
+    pull, gap, curvature = np.empty(_BLOCK), np.empty(_BLOCK), np.zeros(_BLOCK)
     for start in range(0, len(score), _BLOCK):
         r = slice(start, start + _BLOCK)
         u, own_cell, own_bins, own_weight = score[r], cell[r], bins[r], weight[r]
         for i in range(len(u)):
             c = own_cell[i]
-            pull[i] = gap[i] = curvature[i] = 0.0
             if c >= 0:
                 entry = table[c, own_bins[i]]
-                pull[i] = strength[c] * (own_weight[i] if weighted else 1.0)
-                gap[i] = u[i] - entry.target - kernels.along(u[i] - entry.centre, entry.slope, entry.reach)
-                curvature[i] = entry.curvature
+                pull[i] = strength[c]
+                rise = kernels.along(u[i] - entry.centre, entry.slope, np.float64(entry.reach))
+                gap[i] = u[i] - entry.target - rise
+                if curved:
+                    curvature[i] = entry.curvature
+            else:
+                pull[i] = gap[i] = 0.0
+        if weighted:
+            for i in range(len(u)):
+                pull[i] *= own_weight[i]
         _finish(u, pull, gap, curvature, kind, steepness, factor, paper, in_score, first[r], second[r])
 
 

@@ -176,7 +176,7 @@ def float_edges() -> NDArray[np.float64]:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -> tuple[int, int, int]:
-    """Write where each cell's bins start: one bin each, a tenth of the others evenly among cells that have rows.
+    """Write where each cell's bins start: none for cells without rows, else one, and a tenth of the others evenly.
 
     Of the rest most go where rows are few (cells of about ``few``), then to the first and last rows of all (about
     ``ends`` of them), then to where rows are many. Return the cells of the quartiles of all rows.
@@ -208,9 +208,8 @@ def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -
     by_sparse, by_extreme = 0.4 * to_share / max(all_sparse, 1.0), 0.3 * to_share / max(all_extreme, 1.0)
     starts[0] = 0
     for c in range(n_cells):
-        share = by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
-        share += evenly if counts[c] > 0.0 else 0.0
-        starts[c + 1] = starts[c] + 1 + np.int32(share)
+        share = evenly + by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
+        starts[c + 1] = starts[c] + (1 + np.int32(share) if counts[c] > 0.0 else 0)
     return low, median, high
 
 
