@@ -159,7 +159,7 @@ def _read_table(
     score: Array, cell: Array, weight: Array, bins: Array, table: Array, strength: Array,
     kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
-    weighted, curved = len(weight) > 0, kind == LOGISTIC or kind == EXPONENTIAL
+    weighted, curved = len(weight) > 0, kind in (LOGISTIC, EXPONENTIAL)
     pull, gap, curvature = np.empty(_BLOCK), np.empty(_BLOCK), np.zeros(_BLOCK)
     for start in range(0, len(score), _BLOCK):
         r = slice(start, start + _BLOCK)
