@@ -27,7 +27,7 @@ import numpy as np
 
 from otfairboost.criteria import Target, stratify
 from otfairboost.groups import encode_groups
-from otfairboost.penalty import Penalty
+from otfairboost.penalty import Penalty, prepare
 from otfairboost.plan import plan_comparisons
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import LOGISTIC, ScoreMap
@@ -127,7 +127,7 @@ def estimate(scores: list[np.ndarray], transport: str, ties: str) -> list[Deriva
     )
     gradient, hessian = np.zeros(n_rows), np.zeros(n_rows)
     with RowChunks(n_rows) as chunks:
-        penalty.prepare(score, chunks).add(0, n_rows, 1.0, HessianForm(1.0, paper=True), gradient, hessian)
+        prepare(penalty, score, chunks).add(0, n_rows, 1.0, HessianForm(1.0, paper=True), gradient, hessian)
     # Training wants derivatives in the raw prediction; the chain rule's factor leads back to the score.
     slope = score * (1.0 - score)
     gradient, hessian = gradient / slope, hessian / slope

@@ -160,7 +160,7 @@ def _read_table(
     kind: int, steepness: float, factor: float, paper: bool, in_score: bool, first: Array, second: Array,
 ) -> None:  # fmt: skip
     weighted, curved = len(weight) > 0, kind in (LOGISTIC, EXPONENTIAL)
-    pull, gap, curvature = np.empty(_BLOCK), np.empty(_BLOCK), np.zeros(_BLOCK)
+    pull, gap, curvature = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     for start in range(0, len(score), _BLOCK):
         r = slice(start, start + _BLOCK)
         u, own_cell, own_bins, own_weight = score[r], cell[r], bins[r], weight[r]
@@ -174,7 +174,9 @@ def _read_table(
                 if curved:
                     curvature[i] = entry.curvature
             else:
-                pull[i] = gap[i] = 0.0
+                pull[i] = gap[i] = curvature[i] = 0.0
+        if not curved:
+            curvature[:] = 0.0
         if weighted:
             for i in range(len(u)):
                 pull[i] *= own_weight[i]

@@ -174,6 +174,16 @@ def float_edges() -> NDArray[np.float64]:
     return np.concatenate([-positive[:0:-1], positive])
 
 
+@njit(nogil=True, cache=True, inline="always", error_model="numpy")
+def _claims(n: float, up_to: float, total: float, few: int, ends: int) -> tuple[float, float]:
+    """Return what a cell of n rows, the last of up_to, claims of the bins for sparse and for extreme cells."""
+    if n <= 2.0:
+        return 0.0, 0.0
+    wanted, most = (n if n > 8.0 else 8.0), few * few / n
+    after = total - up_to + n
+    return wanted if wanted < most else most, n / (1.0 + (up_to if up_to < after else after) / ends)
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -> tuple[int, int, int]:
     """Write where each cell's bins start: none for cells without rows, else one, and a tenth of the others evenly.
@@ -183,32 +193,28 @@ def share_bins(counts: Array, n_bins: int, few: int, ends: int, starts: Array) -
     """
     n_cells = len(counts)
     total = used = 0.0
-    sparse, extreme = np.zeros(n_cells), np.zeros(n_cells)
-    all_sparse = all_extreme = 0.0
     for c in range(n_cells):
         total += counts[c]
         used += counts[c] > 0.0
-    up_to = 0.0
+    all_sparse = all_extreme = up_to = 0.0
     low = median = high = 0
     for c in range(n_cells):
-        n = counts[c]
-        up_to += n
+        up_to += counts[c]
+        sparse, extreme = _claims(counts[c], up_to, total, few, ends)
+        all_sparse += sparse
+        all_extreme += extreme
         low += up_to < 0.25 * total
         median += up_to < 0.5 * total
         high += up_to < 0.75 * total
-        if n > 2.0:
-            wanted, most = (n if n > 8.0 else 8.0), few * few / n
-            sparse[c] = wanted if wanted < most else most
-            after = total - up_to + n
-            extreme[c] = n / (1.0 + (up_to if up_to < after else after) / ends)
-        all_sparse += sparse[c]
-        all_extreme += extreme[c]
     to_share = n_bins - n_cells
     evenly, by_rows = 0.1 * to_share / max(used, 1.0), 0.2 * to_share / max(total, 1.0)
     by_sparse, by_extreme = 0.4 * to_share / max(all_sparse, 1.0), 0.3 * to_share / max(all_extreme, 1.0)
+    up_to = 0.0
     starts[0] = 0
     for c in range(n_cells):
-        share = evenly + by_rows * counts[c] + by_sparse * sparse[c] + by_extreme * extreme[c]
+        up_to += counts[c]
+        sparse, extreme = _claims(counts[c], up_to, total, few, ends)
+        share = evenly + by_rows * counts[c] + by_sparse * sparse + by_extreme * extreme
         starts[c + 1] = starts[c] + (1 + np.int32(share) if counts[c] > 0.0 else 0)
     return low, median, high
 
