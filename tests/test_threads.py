@@ -1,5 +1,6 @@
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -188,6 +189,68 @@ def test_an_error_on_the_boosters_threads_is_raised(team, error):
         chunks.team = team
         with pytest.raises(error, match="chunk 5"):
             chunks.run(work)
+
+
+def test_threads_that_the_library_ends_and_starts_again_do_no_harm(team):
+    """It ends those that a call does not need, and a new thread may have the number of one that ended."""
+    for _ in range(3):
+        with team.kept_states():
+            for n_threads in (4, 2, 3, 4, 4):
+                native, meeting = set(), threading.Barrier(n_threads, timeout=10)
+
+                def work(native=native, meeting=meeting):
+                    meeting.wait()
+                    native.add(threading.get_native_id())
+
+                team(work, n_threads)
+                assert len(native) == n_threads
+        team(lambda: None, 2)
+
+
+def test_states_of_threads_are_kept_for_a_round_and_no_longer(team):
+    """A thread's local variables live as long as its state."""
+    local, seen = threading.local(), []
+
+    def work(meeting):
+        meeting.wait()
+        if threading.current_thread() is not threading.main_thread():
+            local.calls = getattr(local, "calls", 0) + 1
+            seen.append(local.calls)
+
+    def call():
+        team(partial(work, threading.Barrier(2, timeout=10)), 2)
+
+    def run_a_round_that_fails(chunks):
+        with chunks.one_round():
+            for _ in range(3):
+                call()
+            raise ZeroDivisionError
+
+    with RowChunks(8 * MIN_CHUNK, 2) as chunks:
+        chunks.team = team
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError):
+                run_a_round_that_fails(chunks)
+            call()
+            call()
+    assert seen == 2 * [1, 2, 3, 1, 1]
+
+
+def test_a_round_uses_the_same_threads_for_any_number_of_tasks(team):
+    threads = []
+    with RowChunks(8 * MIN_CHUNK, 4) as chunks:
+        chunks.team = team
+        with chunks.one_round():
+            for n_tasks in (4, 2, 4):
+                meeting = threading.Barrier(2, timeout=10)
+
+                def work(index, meeting=meeting):
+                    if index < 2:
+                        meeting.wait()
+                    threads.append(threading.get_native_id())
+
+                chunks.run_tasks(n_tasks, work)
+    assert len(set(threads)) <= 4
 
 
 def test_a_library_without_gnu_openmp_has_no_team():

@@ -8,6 +8,7 @@ derived in ``docs/derivations/softmax.md``.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -75,11 +76,8 @@ class ClassObjective(FairObjective):
             if score is not response:
                 self.loss.write_rows(raw, self.offset, self._steepness, score, start, stop)
 
-        self._chunks.defer(start_rows)
-        pulls = self._prepare(score)
-        scale = self.fairness_weight * self._total * self.penalty_scale
-
-        def finish_rows(index: int, start: int, stop: int) -> None:
+        def finish_rows(pulls: Sequence[RowDerivatives], index: int, start: int, stop: int) -> None:
+            scale = self.fairness_weight * self._total * self.penalty_scale
             # The buffers hold pull and stiffness of each class first.
             for k, rows in enumerate(pulls):
                 rows.write_pulls(start, stop, scale, self.hessian.paper, grad[k], hess[k])
@@ -87,7 +85,10 @@ class ClassObjective(FairObjective):
             if not self.loss.add_rows(self._y, response, self._weight, grad, hess, start, stop):
                 self.raise_diverged()  # LightGBM would find no split and end without a word, its model in ruins
 
-        self._chunks.run(finish_rows)
+        with self._chunks.one_round():
+            self._chunks.defer(start_rows)
+            pulls = self._prepare(score)
+            self._chunks.run(partial(finish_rows, pulls))
         self._iteration += 1
         return grad.T, hess.T
 

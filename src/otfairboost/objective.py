@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from otfairboost.losses import Loss, Offset
 from otfairboost.penalty import AnyPenalty
 from otfairboost.reduction import Reduce, alone
-from otfairboost.row_derivatives import HessianForm
+from otfairboost.row_derivatives import HessianForm, RowDerivatives
 from otfairboost.threads import OpenMPTeam, RowChunks
 
 Float32 = NDArray[np.float32]
@@ -120,21 +120,21 @@ class FairObjective:
             r = slice(start, stop)
             self.loss.write_derivatives(self._y[r], score[r], self._weight[r], grad[r], hess[r])
 
-        self._chunks.defer(start_rows)
-        stages, rows = self.penalty.start(score, self._chunks)
-        if score_map.is_response:
-            # Threads that would wait for the transport between a few measures have something to do.
-            first, *others = stages or [[]]
-            stages = [[*first, *(partial(write_loss, *bounds) for bounds in self._chunks.bounds)], *others]
-        self._chunks.run_stages(stages)
-        scale = self.fairness_weight * self._total * self.penalty_scale
-
-        def add_penalty(index: int, start: int, stop: int) -> None:
+        def add_penalty(rows: RowDerivatives, index: int, start: int, stop: int) -> None:
+            scale = self.fairness_weight * self._total * self.penalty_scale
             rows.add(start, stop, scale, self.hessian, grad, hess)
             if not _all_finite(grad[start:stop], hess[start:stop]):
                 self.raise_diverged()  # LightGBM would find no split and end without a word, its model in ruins
 
-        self._chunks.run(add_penalty)
+        with self._chunks.one_round():
+            self._chunks.defer(start_rows)
+            stages, rows = self.penalty.start(score, self._chunks)
+            if score_map.is_response:
+                # Threads that would wait for the transport between a few measures have something to do.
+                first, *others = stages or [[]]
+                stages = [[*first, *(partial(write_loss, *bounds) for bounds in self._chunks.bounds)], *others]
+            self._chunks.run_stages(stages)
+            self._chunks.run(partial(add_penalty, rows))
         self._iteration += 1
         return grad, hess
 

@@ -3,8 +3,9 @@
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain, count
 from types import TracebackType
@@ -59,6 +60,10 @@ class RowChunks:
     def __len__(self) -> int:
         return len(self.bounds)
 
+    def one_round(self) -> AbstractContextManager[None]:
+        """Return a context for work of which one piece follows the other, without the booster in between."""
+        return nullcontext() if self.team is None else self.team.kept_states()
+
     def defer(self, work: ChunkWork) -> None:
         """Call ``work`` for every chunk in the next :meth:`run`, just before the work of that: its rows are at hand."""
         self._deferred = work
@@ -81,17 +86,20 @@ class RowChunks:
 
     def run_tasks(self, n_tasks: int, work: Callable[[int], None]) -> None:
         """Call ``work(index)`` for every index below ``n_tasks``; return when all are done."""
-        n_threads = min(self.n_threads, n_tasks)
         tickets = count()
 
         def work_off() -> None:
             while (index := next(tickets)) < n_tasks:
                 work(index)
 
-        if n_threads <= 1:
+        if min(self.n_threads, n_tasks) <= 1:
             work_off()
+        elif self.team is not None:
+            self.team(
+                work_off, self.n_threads
+            )  # all: it ends those that it is not asked for, and starts new ones later
         else:
-            (self.team or self._run_on_pool)(work_off, n_threads)
+            self._run_on_pool(work_off, min(self.n_threads, n_tasks))
 
     def share_out(self, length: int, work: Callable[[slice], None]) -> None:
         """Call ``work`` for parts of ``range(length)``, one for each thread."""
@@ -135,8 +143,6 @@ class RowChunks:
 
     def close(self) -> None:
         """Let the threads go; a later :meth:`run` starts new ones."""
-        if self.team is not None:
-            self.team.close()
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -169,9 +175,6 @@ class OpenMPTeam:
     After each tree these threads wait for the next one in a busy loop for some milliseconds, on the cores that threads
     of our own would need. So they are given our work.
 
-    Python makes a state for a thread that it does not know whenever this calls it, and lets it go after the call.
-    Most of what it takes to share out a short piece of work goes there, so the states are kept until :meth:`close`.
-
     Parameters
     ----------
     start : foreign function
@@ -183,32 +186,43 @@ class OpenMPTeam:
         self._start = start
         self._start.argtypes = [self._callback, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
         self._start.restype = None
-        self._known: set[int] = set()
+        self._keeps_states = False
         self._most = 1
+        # Part of the state itself, and gone with it: the system gives the number of a thread that ended to a new one.
+        self._state = threading.local()
 
     def __call__(self, work_off: Callable[[], None], n_threads: int) -> None:
         """Call ``work_off`` once on each of so many threads, the calling one included; return when all are done."""
-        caller, known = threading.get_ident(), self._known
         self._most = max(self._most, n_threads)
+        caller = threading.get_ident()
 
         def enter_and_work_off() -> None:
-            thread = threading.get_ident()
-            if thread != caller and thread not in known:
+            if threading.get_ident() != caller and not hasattr(self._state, "is_kept"):
                 ctypes.pythonapi.PyGILState_Ensure()
-                known.add(thread)
+                self._state.is_kept = True
             work_off()
 
-        self._run(enter_and_work_off, n_threads)
+        self._run(enter_and_work_off if self._keeps_states else work_off, n_threads)
 
-    def close(self) -> None:
-        """Let the threads' states go; a later call makes new ones."""
-        if self._known:
-            self._run(self._leave, self._most)
+    @contextmanager
+    def kept_states(self) -> Iterator[None]:
+        """Keep Python's states of the threads from one call to the next; all have to be of as many threads.
 
-    def _leave(self) -> None:
-        thread = threading.get_ident()
-        if thread in self._known:
-            self._known.remove(thread)
+        Python makes a state for a thread that it does not know whenever this calls it, and lets it go after the call:
+        most of what it takes to share out a short piece of work. The library ends threads that a call does not need,
+        and does not tell, so the states may only be kept while no one else uses its threads.
+        """
+        self._keeps_states, self._most = True, 1
+        try:
+            yield
+        finally:
+            self._keeps_states = False
+            if self._most > 1:
+                self._run(self._let_state_go, self._most)
+
+    def _let_state_go(self) -> None:
+        if hasattr(self._state, "is_kept"):
+            del self._state.is_kept
             ctypes.pythonapi.PyGILState_Release(_HAD_THE_LOCK)
 
     def _run(self, work_off: Callable[[], None], n_threads: int) -> None:
