@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 MATHS = {
     "transport", "losses", "criteria", "groups", "scores", "comparison", "plan", "penalty", "penalty_sum",
     "row_derivatives", "top_focus", "objective", "class_objective", "settings", "threads", "metrics", "weight_search",
-    "binning", "columns", "attributes",
+    "binning", "columns", "attributes", "reduction",
 }  # fmt: skip
 ABOVE_MATHS = {
     "boosters", "estimators", "distributed", "selection", "tuning", "plots", "report", "workflow", "datasets",
