@@ -20,6 +20,7 @@ from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
 from otfairboost.penalty import TRANSPORTS, Penalty, prepare
 from otfairboost.plan import GROUP_WEIGHTINGS, TINY_GROUP, plan_comparisons
+from otfairboost.reduction import alone
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.scores import IDENTITY_SCORE
 from otfairboost.threads import MIN_CHUNK, RowChunks
@@ -236,7 +237,7 @@ def test_workers_that_sum_their_histograms_have_one_penalty():
         penalty = Penalty(plan, score_map, n_bins=1024, reduce=reduce)
         return penalty.targets(score[part], RowChunks(len(part))), penalty.value(score[part], RowChunks(len(part)))
 
-    expected, value = work(np.arange(8000), lambda array: array)
+    expected, value = work(np.arange(8000), alone)
     results = run_workers(3, lambda worker, reduce: work(parts[worker], reduce))
     for part, (targets, part_value) in zip(parts, results, strict=True):
         np.testing.assert_allclose(targets, expected[part], atol=1e-12)

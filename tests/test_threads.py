@@ -236,21 +236,19 @@ def test_states_of_threads_are_kept_for_a_round_and_no_longer(team):
     assert seen == 2 * [1, 2, 3, 1, 1]
 
 
-def test_a_round_uses_the_same_threads_for_any_number_of_tasks(team):
-    threads = []
+def test_fewer_tasks_than_threads_end_no_thread(team):
+    threads = set()
     with RowChunks(8 * MIN_CHUNK, 4) as chunks:
         chunks.team = team
-        with chunks.one_round():
-            for n_tasks in (4, 2, 4):
-                meeting = threading.Barrier(2, timeout=10)
+        for n_tasks in (4, 2, 4):
+            meeting = threading.Barrier(n_tasks, timeout=10)
 
-                def work(index, meeting=meeting):
-                    if index < 2:
-                        meeting.wait()
-                    threads.append(threading.get_native_id())
+            def work(index, meeting=meeting):
+                meeting.wait()  # a thread for each task
+                threads.add(threading.get_native_id())
 
-                chunks.run_tasks(n_tasks, work)
-    assert len(set(threads)) <= 4
+            chunks.run_tasks(n_tasks, work)
+    assert len(threads) == 4
 
 
 def test_a_library_without_gnu_openmp_has_no_team():

@@ -9,12 +9,13 @@ from objectives import UNWEIGHTED, make_rows, make_settings
 from otfairboost.criteria import Target
 from otfairboost.groups import Groups
 from otfairboost.losses import LogLoss, SquaredError
+from otfairboost.reduction import alone
 from workers import run_workers
 
 LABELS = ("a", "b", "c")
 
 
-def evaluate(rows, loss, classes, reduce=lambda array: array, **changes):
+def evaluate(rows, loss, classes, reduce=alone, **changes):
     settings = make_settings(transport="histogram", fairness_weight=3.0, **changes)
     objective = settings.objective(
         loss, Target(rows.y, classes), Groups(rows.groups.astype(np.int32), LABELS), rows.weight, rows.weight,

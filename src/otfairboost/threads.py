@@ -95,9 +95,8 @@ class RowChunks:
         if min(self.n_threads, n_tasks) <= 1:
             work_off()
         elif self.team is not None:
-            self.team(
-                work_off, self.n_threads
-            )  # all: it ends those that it is not asked for, and starts new ones later
+            # All of them: the library ends those that it is not asked for, and has to start new ones later.
+            self.team(work_off, self.n_threads)
         else:
             self._run_on_pool(work_off, min(self.n_threads, n_tasks))
 

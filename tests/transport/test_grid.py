@@ -3,14 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otfairboost.reduction import alone
 from otfairboost.threads import RowChunks
 from otfairboost.transport import kernels
 from otfairboost.transport.grid import MAX_BINS, MIN_BINS, default_bins, robust_grid, unit_grid
 from workers import run_workers
-
-
-def alone(array):
-    return array
 
 
 def bins_of(score, grid):

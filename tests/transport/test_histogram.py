@@ -9,6 +9,7 @@ from otfairboost.criteria import Strata
 from otfairboost.groups import Groups
 from otfairboost.penalty import Penalty
 from otfairboost.plan import plan_comparisons
+from otfairboost.reduction import alone
 from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import MIN_CHUNK, RowChunks
 from otfairboost.transport import transport_image, transport_map
@@ -197,7 +198,7 @@ def test_histograms_of_parts_add_up(same_bounds):
         binner = ScoreBinner(cell[rows], weight[rows], 3, PROBABILITY.make_grid, 1024, reduce, same_bounds=same_bounds)
         return binner.bin(score[rows], RowChunks(len(rows))), binner.bins.copy()
 
-    whole, bins = count(np.arange(n), lambda array: array)
+    whole, bins = count(np.arange(n), alone)
     np.testing.assert_allclose(
         whole.sums[..., 0].sum(axis=1), np.bincount(cell[cell >= 0], weight[cell >= 0]), rtol=1e-12
     )

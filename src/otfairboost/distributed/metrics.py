@@ -16,6 +16,7 @@ from otfairboost.estimators.inputs import Rows
 from otfairboost.estimators.task import Task, weigh_labels
 from otfairboost.metrics import METRICS
 from otfairboost.objective import FairObjective
+from otfairboost.reduction import Reduce
 from otfairboost.threads import RowChunks
 from otfairboost.transport.grid import MIN_BINS, robust_grid
 from otfairboost.transport.histogram import ScoreBinner
@@ -57,7 +58,7 @@ class GlobalEvaluator:
         task: Task,
         *,
         make_objective: Callable[[], FairObjective] | None,
-        reduce: Callable[[Float], Float],
+        reduce: Reduce,
     ) -> None:
         self._metrics = metrics
         self._task = task

@@ -3,7 +3,7 @@
 import json
 import uuid
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from otfairboost.estimators.task import Task
 from otfairboost.groups import Groups
 from otfairboost.losses import Loss
 from otfairboost.objective import FairObjective
+from otfairboost.reduction import Reduce
 from otfairboost.row_derivatives import HessianForm
 from otfairboost.settings import FairnessSettings
 from otfairboost.threads import count_threads, openmp_team
@@ -75,7 +76,7 @@ class WorkerObjective:
         What to call this training.
     """
 
-    def __init__(self, problem: Problem, reduce: Callable[..., Any] = sum_over_workers, run: str | None = None) -> None:
+    def __init__(self, problem: Problem, reduce: Reduce = sum_over_workers, run: str | None = None) -> None:
         self.problem = problem
         self.run = uuid.uuid4().hex if run is None else run
         self._reduce = reduce
@@ -166,7 +167,7 @@ class WorkerObjective:
         return self._rows[id(matrix)]
 
 
-def read_rows(matrix: xgb.DMatrix, problem: Problem, reduce: Callable[..., Any]) -> Rows:
+def read_rows(matrix: xgb.DMatrix, problem: Problem, reduce: Reduce) -> Rows:
     """Return what a matrix holds besides the features."""
     weight = matrix.get_weight()
     groups = None
