@@ -80,6 +80,14 @@ def test_every_score_lands_on_the_grid_in_order(make, extremes, n_bins):
 
 
 @pytest.mark.parametrize("make", [unit_grid, robust_grid])
+def test_cells_without_rows_have_no_bins(make):
+    grid = make_grid(make, 0.2 + 0.1 * np.random.default_rng(0).random(5000), 1024)
+    n_bins = np.diff(grid.starts)
+    assert np.count_nonzero(n_bins) < 0.5 * len(n_bins)
+    assert grid.n_bins == n_bins.sum() >= 500
+
+
+@pytest.mark.parametrize("make", [unit_grid, robust_grid])
 @pytest.mark.parametrize("score", [np.full(50, 0.3), np.array([0.7]), np.empty(0), np.array([0.0] * 40 + [1.0])])
 def test_grids_of_few_distinct_scores(make, score):
     grid = make_grid(make, score, 64)

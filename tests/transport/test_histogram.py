@@ -14,7 +14,7 @@ from otfairboost.scores import IDENTITY_SCORE, LOGISTIC, ScoreMap
 from otfairboost.threads import MIN_CHUNK, RowChunks
 from otfairboost.transport import transport_image, transport_map
 from otfairboost.transport.grid import default_bins, robust_grid
-from otfairboost.transport.histogram import Histogram, ScoreBinner, extend_image, read_cells, read_rests
+from otfairboost.transport.histogram import Histogram, ScoreBinner, Scratch, extend_image, read_cells, read_rests
 from otfairboost.transport.measure import Measure
 from workers import run_workers
 
@@ -226,6 +226,20 @@ def test_a_histogram_in_parts_is_read_as_their_sum(weighted):
     for one, other in zip(read_cells(parted), read_cells(together), strict=True):
         assert (one.atoms == other.atoms).all()
         assert (one.mass == other.mass).all()
+
+
+@pytest.mark.parametrize("same_bounds", [True, False])
+@pytest.mark.parametrize("n_rows", [1000, 2 * MIN_CHUNK])
+def test_binners_that_share_their_room_leave_each_others_histograms_alone(n_rows, same_bounds):
+    rng = np.random.default_rng(8)
+    cell, scratch = rng.integers(0, 2, n_rows).astype(np.int16), Scratch()
+    first, second = (
+        ScoreBinner(cell, UNWEIGHTED, 2, robust_grid, 256, same_bounds=same_bounds, scratch=scratch) for _ in range(2)
+    )
+    histogram = first.bin(rng.normal(size=n_rows), RowChunks(n_rows))
+    before = histogram.sums.copy()
+    second.bin(rng.exponential(size=n_rows), RowChunks(n_rows))
+    assert (histogram.sums == before).all()
 
 
 @pytest.mark.parametrize("n_cells", [2, 3, 5])
